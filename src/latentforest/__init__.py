@@ -1,0 +1,1 @@
+"""Discovers the hidden structure under a table of data."""

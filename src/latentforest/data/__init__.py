@@ -1,0 +1,1 @@
+"""Tables of data: variables, encoded columns, readers of table files."""

@@ -1,0 +1,1 @@
+"""Published tables and generators of random models."""

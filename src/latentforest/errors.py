@@ -1,0 +1,49 @@
+"""Errors and warnings of the library.
+
+LatentForestError
+├── DataError            a table, column, value or weight that cannot be used
+├── ModelError           a network that is not valid, or a question it cannot answer
+├── FileFormatError      a file that is damaged or of another format
+├── ParameterError       a setting of a learner or function that makes no sense
+└── MissingExtraError    an optional package that is needed is not installed
+
+LatentForestWarning
+├── UnseenStatesWarning  states at prediction time that training never saw
+└── DataWarning          a column or row that is kept but carries no information
+"""
+
+
+class LatentForestError(Exception):
+    """Base of every error that the library raises on purpose."""
+
+
+class DataError(LatentForestError, ValueError):
+    """A table, column, value or weight cannot be used."""
+
+
+class ModelError(LatentForestError, ValueError):
+    """A network is not valid, or cannot answer the question asked."""
+
+
+class FileFormatError(LatentForestError, ValueError):
+    """A file is damaged or is not of the expected format."""
+
+
+class ParameterError(LatentForestError, ValueError):
+    """A setting of a learner or function makes no sense."""
+
+
+class MissingExtraError(LatentForestError, ImportError):
+    """An optional package that this call needs is not installed."""
+
+
+class LatentForestWarning(UserWarning):
+    """Base of the library's warnings."""
+
+
+class UnseenStatesWarning(LatentForestWarning):
+    """A table holds states that training never saw; they count as missing."""
+
+
+class DataWarning(LatentForestWarning):
+    """A column or row is kept although it carries no information."""

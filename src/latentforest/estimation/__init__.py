@@ -1,0 +1,1 @@
+"""Fitting parameters: EM, updates, regions, restarts, convergence."""

@@ -1,0 +1,1 @@
+"""From a network and a table to pattern tables, messages and posteriors."""

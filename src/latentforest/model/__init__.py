@@ -1,0 +1,1 @@
+"""Networks: structure, parameters, queries, sampling, the JSON file."""
