@@ -1,1 +1,9 @@
 """Tables of data: variables, encoded columns, readers of table files."""
+
+from latentforest.data.conform import encode_like
+from latentforest.data.dataset import Dataset
+from latentforest.data.read import read
+from latentforest.data.variable import Variable
+from latentforest.data.write import write_table
+
+__all__ = ["Dataset", "Variable", "encode_like", "read", "write_table"]

@@ -1,1 +1,7 @@
-"""Networks: structure, parameters, queries, sampling, the JSON file."""
+"""Networks: structure, probabilities, questions, samples, pictures and files."""
+
+from latentforest.model.document import load
+from latentforest.model.network import Network
+from latentforest.model.structure import Structure
+
+__all__ = ["Network", "Structure", "load"]

@@ -1,0 +1,135 @@
+"""Encodes a new table with the variables that a model was trained on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from latentforest.data.dataset import Dataset
+from latentforest.data.encode import Weights, encode_known, freeze, read_weights
+from latentforest.data.lookup import check_unique, list_briefly
+from latentforest.data.raw_column import (
+    Labels,
+    Numbers,
+    RawColumn,
+    RawTable,
+    drop_missing,
+    to_floats,
+)
+from latentforest.data.sources import open_table
+from latentforest.data.state_names import DEFAULT_MISSING
+from latentforest.data.variable import Variable
+from latentforest.errors import DataError, ParameterError, UnseenStatesWarning
+
+_LISTED_COLUMNS = 5
+_LISTED_STATES = 5
+
+
+def encode_like(
+    table: object,
+    variables: Sequence[Variable],
+    *,
+    unseen: Literal["missing", "error"] = "missing",
+    weights: Weights | None = None,
+    missing: Collection[str] = DEFAULT_MISSING,
+) -> Dataset:
+    """Encode a table with given variables.
+
+    Columns are found by name in tables that have names (other columns are ignored), and by
+    position in arrays and lists of rows.
+
+    Parameters
+    ----------
+    table
+        Anything that ``Dataset.from_table`` takes.
+    variables
+        Variables of the result, in its order.
+    unseen
+        What to do with states that a variable does not have: count them as missing, with one
+        warning, or raise an error.
+    weights
+        Name of the column that holds the row weights, or an array of shape (n_rows,). A
+        Dataset keeps its own weights if this is left out.
+    missing
+        Texts that mean "no value", unless they are states of the variable.
+
+    Examples
+    --------
+    >>> data = encode_like({"b": [1, 2], "a": ["x", "y"]}, [Variable("a", ("y", "x"))])
+    >>> data.column("a").tolist()
+    [1, 0]
+    """
+    if unseen not in ("missing", "error"):
+        raise ParameterError(f"unseen: got {unseen!r}, expected 'missing' or 'error'")
+    if isinstance(table, Dataset):
+        weights = table.weights if weights is None else weights
+        table = _open_dataset(table)
+    raw = open_table(table)
+    positions = _match_columns(raw, variables)
+    columns: list[NDArray[Any]] = []
+    unknown: dict[str, list[str]] = {}
+    for variable, position in zip(variables, positions, strict=True):
+        column, names = _encode_one(raw.column(position), variable, missing)
+        columns.append(column)
+        if names:
+            unknown[variable.name] = names
+    _report(unknown, unseen)
+    return Dataset(variables, columns, read_weights(raw, weights, missing))
+
+
+def _open_dataset(data: Dataset) -> RawTable:
+    def column(i: int) -> RawColumn:
+        states = data.variables[i].states
+        if states is None:
+            return Numbers(data.columns[i])
+        return Labels(states, data.columns[i], declared=True)
+
+    return RawTable(data.names, data.n_rows, column)
+
+
+def _match_columns(table: RawTable, variables: Sequence[Variable]) -> list[int]:
+    """Position in the table of each variable's column."""
+    if table.positional:
+        if len(table.names) != len(variables):
+            raise DataError(
+                f"the array has {len(table.names)} columns, expected {len(variables)}: "
+                f"{list_briefly(variable.name for variable in variables)}"
+            )
+        return list(range(len(variables)))
+    check_unique(table.names)
+    position = {name: i for i, name in enumerate(table.names)}
+    absent = [variable.name for variable in variables if variable.name not in position]
+    if absent:
+        raise DataError(
+            f"the table lacks the column{'s' if len(absent) > 1 else ''} {list_briefly(absent)}; "
+            f"it has {list_briefly(table.names)}"
+        )
+    return [position[variable.name] for variable in variables]
+
+
+def _encode_one(
+    column: RawColumn, variable: Variable, missing: Collection[str]
+) -> tuple[NDArray[Any], list[str]]:
+    if variable.is_categorical:
+        return encode_known(column, variable, missing)
+    return freeze(to_floats(drop_missing(column, missing), variable.name)), []
+
+
+def _report(unknown: Mapping[str, Sequence[str]], unseen: str) -> None:
+    """One warning or error for all states that the variables do not have."""
+    if not unknown:
+        return
+    listed = [
+        f"column {name!r}: {list_briefly(states, _LISTED_STATES)}"
+        for name, states in list(unknown.items())[:_LISTED_COLUMNS]
+    ]
+    if len(unknown) > _LISTED_COLUMNS:
+        listed.append(f"and {len(unknown) - _LISTED_COLUMNS} more columns")
+    text = "; ".join(listed)
+    if unseen == "error":
+        raise DataError(f"states that are not known: {text}")
+    message = f"states that were not seen before count as missing: {text}"
+    warnings.warn(message, UnseenStatesWarning, stacklevel=4)

@@ -1,0 +1,360 @@
+"""Dataset: an immutable table of encoded columns with a weight per row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from latentforest.data.encode import Encoding, Kinds, Weights, encode_table, freeze
+from latentforest.data.lookup import check_unique, find_name
+from latentforest.data.merge import merge_rows
+from latentforest.data.raw_column import smallest_code_type
+from latentforest.data.sources import open_table
+from latentforest.data.state_names import DEFAULT_MISSING
+from latentforest.data.variable import Variable
+from latentforest.errors import DataError, ParameterError
+
+
+class Dataset:
+    """A table of categorical codes and continuous values, with a weight per row.
+
+    A categorical column holds state numbers in the smallest signed integer type that fits,
+    -1 for missing; a continuous column holds float64, NaN for missing. All arrays are
+    read-only: a writable array is copied, a read-only one is kept.
+
+    Parameters
+    ----------
+    variables
+        One for each column.
+    columns
+        Arrays of shape (n_rows,).
+    weights
+        Shape (n_rows,), not negative and not all zero; all ones if left out.
+
+    Examples
+    --------
+    >>> colour = Variable("colour", ("green", "red"))
+    >>> data = Dataset([colour, Variable("size")], [[0, 1, -1], [1.5, 2.0, 1.5]])
+    >>> data
+    Dataset(3 rows, 2 columns: 1 categorical, 1 continuous; 1 missing value)
+    >>> data.counts("colour").tolist()
+    [1.0, 1.0]
+    """
+
+    __slots__ = ("_columns", "_names", "_variables", "_weights")
+
+    def __init__(
+        self,
+        variables: Sequence[Variable],
+        columns: Sequence[ArrayLike],
+        weights: ArrayLike | None = None,
+    ) -> None:
+        self._variables = tuple(variables)
+        self._names = tuple(variable.name for variable in self._variables)
+        if not self._variables:
+            raise DataError("a table needs at least one column, got none")
+        if len(columns) != len(self._variables):
+            raise DataError(f"{len(self._variables)} variables, but {len(columns)} columns")
+        check_unique(self._names)
+        self._columns = tuple(map(_check_column, self._variables, columns))
+        self._check_lengths()
+        self._weights = _check_weights(weights, len(self._columns[0]))
+
+    @classmethod
+    def from_table(
+        cls,
+        table: object,
+        *,
+        kinds: Kinds | None = None,
+        states: Mapping[str, Sequence[object]] | None = None,
+        weights: Weights | None = None,
+        missing: Collection[str] = DEFAULT_MISSING,
+        names: Sequence[str] | None = None,
+    ) -> Dataset:
+        """Encode a table.
+
+        Text, booleans and categorical types become categorical. So do whole numbers (also those
+        written as text) with at most 20 distinct values; other numbers become continuous.
+        States keep the order of a pandas categorical, polars Enum or Arrow dictionary;
+        otherwise they are sorted, as numbers if all of them are numbers.
+
+        Parameters
+        ----------
+        table
+            A pandas, polars or Arrow table, a two-dimensional NumPy array, a mapping from names
+            to columns, a list of rows, or a Dataset.
+        kinds
+            ``"categorical"`` or ``"continuous"`` for all columns, or a mapping for some.
+        states
+            Ordered states of some columns; their kind is then categorical.
+        weights
+            Name of the column that holds the row weights, or an array of shape (n_rows,).
+        missing
+            Texts that mean "no value", in addition to ``None``, NaN and the like. A text
+            that is a number, such as ``"-9"``, also matches that number.
+        names
+            Column names of an array or a list of rows; ``x0``, ``x1``, … if left out.
+
+        Examples
+        --------
+        >>> data = Dataset.from_table({"sex": ["f", "m", "?"], "age": [31.5, 40.0, 27.2]})
+        >>> data.variable("sex").states
+        ('f', 'm')
+        >>> data.column("sex").tolist()
+        [0, 1, -1]
+        """
+        if isinstance(table, Dataset):
+            if kinds is not None or states is not None or names is not None:
+                raise ParameterError(
+                    "kinds=, states= and names= do not apply to a Dataset, which is encoded already"
+                )
+            return table._reweighted(weights)
+        raw = open_table(table, names)
+        return cls(*encode_table(raw, Encoding(kinds, states or {}, tuple(missing)), weights))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Variables in the order of the columns."""
+        return self._variables
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """Encoded columns, each of shape (n_rows,)."""
+        return self._columns
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Row weights, shape (n_rows,)."""
+        return self._weights
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names."""
+        return self._names
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, whatever their weights."""
+        return len(self._weights)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, weights not included."""
+        return len(self._columns)
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the row weights."""
+        return float(self._weights.sum())
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing values."""
+        return sum(int(np.count_nonzero(_missing(column))) for column in self._columns)
+
+    @property
+    def has_missing(self) -> bool:
+        """True if at least one value is missing."""
+        return any(bool(_missing(column).any()) for column in self._columns)
+
+    def index(self, name: str) -> int:
+        """Position of a column."""
+        return find_name(name, self._names)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Encoded values of a column, shape (n_rows,)."""
+        return self._columns[self.index(name)]
+
+    def variable(self, name: str) -> Variable:
+        """Variable of a column."""
+        return self._variables[self.index(name)]
+
+    def select(self, names: Sequence[str]) -> Dataset:
+        """Keep some columns, in the order given."""
+        if isinstance(names, str):
+            raise ParameterError(f"select() takes a list of names, got {names!r}")
+        keep = [self.index(name) for name in names]
+        return Dataset(
+            [self._variables[i] for i in keep], [self._columns[i] for i in keep], self._weights
+        )
+
+    def take(self, rows: ArrayLike) -> Dataset:
+        """Keep some rows: row numbers in the order given, or a boolean mask."""
+        which = np.atleast_1d(np.asarray(rows))
+        if which.size == 0:
+            which = which.astype(np.intp)
+        try:
+            columns = [freeze(column[which]) for column in self._columns]
+            return Dataset(self._variables, columns, freeze(self._weights[which]))
+        except IndexError as error:
+            message = f"take(): rows do not fit a table of {self.n_rows} rows: {error}"
+        raise DataError(message)
+
+    def with_weights(self, weights: ArrayLike | None) -> Dataset:
+        """Replace the row weights; ``None`` makes all of them 1."""
+        return Dataset(self._variables, self._columns, weights)
+
+    def merged(self) -> tuple[Dataset, NDArray[np.intp]]:
+        """Merge equal rows and add up their weights.
+
+        Returns
+        -------
+        dataset
+            One row for each distinct row, in order of first occurrence.
+        inverse
+            Shape (n_rows,): the merged row that each row went to.
+
+        Examples
+        --------
+        >>> data = Dataset([Variable("a", ("no", "yes"))], [[1, 0, 1]])
+        >>> merged, inverse = data.merged()
+        >>> merged.decode("a").tolist(), merged.weights.tolist(), inverse.tolist()
+        (['yes', 'no'], [2.0, 1.0], [0, 1, 0])
+        """
+        first, inverse = merge_rows(self._columns)
+        if len(first) == self.n_rows:
+            return self, inverse
+        weights = np.bincount(inverse, weights=self._weights, minlength=len(first))
+        columns = [freeze(column[first]) for column in self._columns]
+        return Dataset(self._variables, columns, freeze(weights)), inverse
+
+    def counts(self, name: str) -> NDArray[np.float64]:
+        """Total weight of each state of a categorical column, shape (n_states,)."""
+        n_states = self.variable(name).n_states
+        codes = self.column(name).astype(np.intp)
+        counts = np.bincount(codes + 1, weights=self._weights, minlength=n_states + 1)
+        return counts[1:].astype(np.float64)
+
+    def decode(self, name: str) -> NDArray[Any]:
+        """State names, ``None`` for missing; a continuous column's own values."""
+        states = self.variable(name).states
+        if states is None:
+            return self.column(name)
+        table: NDArray[Any] = np.array([*states, None], dtype=object)
+        decoded: NDArray[Any] = table[self.column(name)]
+        return decoded
+
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Decode every column."""
+        return {name: self.decode(name) for name in self._names}
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        categorical = sum(variable.is_categorical for variable in self._variables)
+        counts = {"categorical": categorical, "continuous": self.n_columns - categorical}
+        kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+        parts = [
+            f"{_count(self.n_rows, 'row')}, {_count(self.n_columns, 'column')}: {kinds}",
+            "" if np.all(self._weights == 1) else f"total weight {self.total_weight:g}",
+            _count(self.n_missing, "missing value") if self.has_missing else "",
+        ]
+        return f"Dataset({'; '.join(filter(None, parts))})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dataset, (self._variables, self._columns, self._weights)
+
+    def _check_lengths(self) -> None:
+        n_rows = len(self._columns[0])
+        if n_rows == 0:
+            raise DataError("a table needs at least one row, got none")
+        for name, column in zip(self._names, self._columns, strict=True):
+            if len(column) != n_rows:
+                raise DataError(
+                    f"column {name!r} has {len(column)} rows, "
+                    f"but column {self._names[0]!r} has {n_rows}"
+                )
+
+    def _reweighted(self, weights: Weights | None) -> Dataset:
+        """Apply the weights of ``from_table``: a column's name or an array."""
+        if weights is None:
+            return self
+        if not isinstance(weights, str):
+            return self.with_weights(weights)
+        others = [name for name in self._names if name != weights]
+        values = self.column(weights)
+        if self.variable(weights).is_categorical:
+            raw = open_table({weights: self.decode(weights)})
+            values = encode_table(raw, Encoding("continuous"))[1][0]
+        return self.select(others).with_weights(values)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    missing: NDArray[np.bool_] = np.isnan(column) if column.dtype.kind == "f" else column < 0
+    return missing
+
+
+def _check_column(variable: Variable, values: ArrayLike) -> NDArray[Any]:
+    """Column in its final type, read-only."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise DataError(f"column {variable.name!r} must have one dimension, got {array.ndim}")
+    check = _check_codes if variable.is_categorical else _check_numbers
+    return check(variable, array)
+
+
+def _check_codes(variable: Variable, codes: NDArray[Any]) -> NDArray[Any]:
+    if codes.size and codes.dtype.kind not in "iu":
+        raise DataError(
+            f"column {variable.name!r} is categorical and needs integer codes, got {codes.dtype}; "
+            "use Dataset.from_table for tables that are not encoded"
+        )
+    if codes.size and (codes.min() < -1 or codes.max() >= variable.n_states):
+        row = int(np.argmax((codes < -1) | (codes >= variable.n_states)))
+        raise DataError(
+            f"column {variable.name!r}, row {row}: code {codes[row]}, "
+            f"expected -1 (missing) to {variable.n_states - 1}"
+        )
+    return _own(codes, smallest_code_type(variable.n_states))
+
+
+def _check_numbers(variable: Variable, values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind not in "iuf":
+        raise DataError(
+            f"column {variable.name!r} is continuous and needs numbers, got {values.dtype}; "
+            "use Dataset.from_table for tables that are not encoded"
+        )
+    infinite = np.isinf(values)
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise DataError(
+            f"column {variable.name!r}, row {row} (counted from 0): {values[row]} is not allowed; "
+            "expected finite numbers, or NaN for missing"
+        )
+    return _own(values, np.float64)
+
+
+def _check_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
+    if weights is None:
+        return freeze(np.ones(n_rows))
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biuf" or array.shape != (n_rows,):
+        raise DataError(
+            f"weights must be {n_rows} numbers, one per row; "
+            f"got shape {array.shape} of type {array.dtype}"
+        )
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(
+            f"the weight of row {row} (counted from 0) is {array[row]}; "
+            "expected a finite number that is not negative"
+        )
+    if not array.any():
+        raise DataError("all weights are zero; at least one row must count")
+    return _own(array, np.float64)
+
+
+def _own(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Read-only contiguous array of this type; a writable array is copied."""
+    if array.dtype == dtype and array.flags.c_contiguous and not array.flags.writeable:
+        return array
+    return freeze(np.array(array, dtype=dtype, order="C"))

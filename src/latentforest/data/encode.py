@@ -1,0 +1,183 @@
+"""From tables to variables and encoded columns: kinds, states, missing values, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentforest.data.lookup import check_unique, find_name, list_briefly
+from latentforest.data.raw_column import (
+    Codes,
+    Kind,
+    Labels,
+    RawColumn,
+    RawTable,
+    drop_missing,
+    infer_kind,
+    label_numbers,
+    name_labels,
+    smallest_code_type,
+    to_floats,
+)
+from latentforest.data.state_names import (
+    DEFAULT_MISSING,
+    name_numeric_text,
+    name_value,
+    sort_names,
+)
+from latentforest.data.variable import Variable
+from latentforest.errors import DataError, ParameterError
+
+Kinds: TypeAlias = Kind | Mapping[str, Kind]
+Weights: TypeAlias = str | Sequence[float] | NDArray[Any]
+_KINDS = ("categorical", "continuous")
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """What the caller wants to be different from what would be inferred."""
+
+    kinds: Kinds | None = None
+    states: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    missing: Collection[str] = DEFAULT_MISSING
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise an error for unknown columns and kinds."""
+        kinds = self.kinds if isinstance(self.kinds, Mapping) else {}
+        for name in (*kinds, *self.states):
+            find_name(name, names)
+        for kind in kinds.values() if isinstance(self.kinds, Mapping) else (self.kinds,):
+            if kind is not None and kind not in _KINDS:
+                raise ParameterError(f"kinds: got {kind!r}, expected 'categorical' or 'continuous'")
+        for name in self.states:
+            if self.kind_of(name) == "continuous":
+                raise ParameterError(f"column {name!r} has states= but its kind is 'continuous'")
+
+    def kind_of(self, name: str) -> Kind | None:
+        """Kind that the caller asked for."""
+        if isinstance(self.kinds, Mapping):
+            return self.kinds.get(name)
+        return None if name in self.states else self.kinds
+
+
+def encode_table(
+    table: RawTable, encoding: Encoding, weights: Weights | None = None
+) -> tuple[list[Variable], list[NDArray[Any]], NDArray[Any] | None]:
+    """Variables, columns and row weights of a table."""
+    check_unique(table.names)
+    encoding.check(table.names)
+    positions = list(range(len(table.names)))
+    if isinstance(weights, str):
+        positions.remove(find_name(weights, table.names))
+    variables, columns = [], []
+    for i in positions:
+        variable, column = encode_column(table.column(i), table.names[i], encoding)
+        variables.append(variable)
+        columns.append(column)
+    return variables, columns, read_weights(table, weights, encoding.missing)
+
+
+def read_weights(
+    table: RawTable, weights: Weights | None, missing: Collection[str]
+) -> NDArray[Any] | None:
+    """Row weights from a column of the table or from an array."""
+    if isinstance(weights, str):
+        column = table.column(find_name(weights, table.names))
+        return to_floats(drop_missing(column, missing), weights)
+    return None if weights is None else np.asarray(weights)
+
+
+def encode_column(
+    column: RawColumn, name: str, encoding: Encoding
+) -> tuple[Variable, NDArray[Any]]:
+    """Variable and encoded values of one column."""
+    states = encoding.states.get(name)
+    if states is not None:
+        return _encode_with_states(column, name, states, encoding.missing)
+    column = drop_missing(column, encoding.missing)
+    kind = encoding.kind_of(name) or infer_kind(column)
+    if kind == "continuous":
+        return Variable(name), freeze(to_floats(column, name))
+    labels = column if isinstance(column, Labels) else label_numbers(column.values)
+    return _encode_states(labels, name)
+
+
+def freeze(array: NDArray[Any]) -> NDArray[Any]:
+    """Make an array read-only, which lets a Dataset keep it without a copy."""
+    array.flags.writeable = False
+    return array
+
+
+def _encode_states(column: Labels, name: str) -> tuple[Variable, Codes]:
+    names = name_labels(column.labels)
+    states = list(dict.fromkeys(names)) if column.declared else sort_names(set(names))
+    if not states:
+        raise DataError(
+            f"column {name!r} holds no value at all, so its states are unknown; drop it, or pass "
+            f"states={{{name!r}: [...]}} or kinds={{{name!r}: 'continuous'}}"
+        )
+    index = {state: code for code, state in enumerate(states)}
+    codes = recode(column.codes, [index[label] for label in names], len(states))
+    return Variable(name, tuple(states)), codes
+
+
+def recode(codes: Codes, new_codes: Sequence[int], n_states: int) -> Codes:
+    """Replace each code by its new code; missing stays missing. The result is read-only."""
+    table = np.array([*new_codes, -1], dtype=smallest_code_type(n_states))
+    return freeze(table[codes])
+
+
+def _encode_with_states(
+    column: RawColumn, name: str, states: Sequence[object], missing: Collection[str]
+) -> tuple[Variable, Codes]:
+    if isinstance(states, str):
+        raise ParameterError(f"states of column {name!r} must be a list of names, got {states!r}")
+    variable = Variable(name, tuple(name_value(state) for state in states))
+    codes, unknown = encode_known(column, variable, missing)
+    if unknown:
+        raise DataError(
+            f"column {name!r} holds {list_briefly(unknown)}, "
+            f"but its states are {list_briefly(variable.states or ())}"
+        )
+    return variable, codes
+
+
+def encode_known(
+    column: RawColumn, variable: Variable, missing: Collection[str]
+) -> tuple[Codes, list[str]]:
+    """Codes in a variable's own states, and the names found that are none of them.
+
+    A name that is a state never counts as a missing marker. ``1``, ``"1"`` and ``"1.0"`` match
+    each other whichever of them is the state's name.
+    """
+    states = variable.states or ()
+    column = drop_missing(column, [text for text in missing if text not in states])
+    labels = column if isinstance(column, Labels) else label_numbers(column.values)
+    index = _index_states(states)
+    found = [_find_state(name_value(label), index) for label in labels.labels]
+    codes = recode(labels.codes, found, len(states))
+    if -1 not in found:
+        return codes, []
+    seen = set(np.unique(labels.codes).tolist()) if labels.declared else range(len(found))
+    unknown = [k for k, code in enumerate(found) if code < 0 and k in seen]
+    return codes, sort_names({name_value(labels.labels[k]) for k in unknown})
+
+
+def _index_states(states: Sequence[str]) -> dict[str, int]:
+    index = {state: code for code, state in enumerate(states)}
+    for code, state in enumerate(states):
+        numeric = name_numeric_text(state)
+        if numeric is not None:
+            index.setdefault(numeric, code)
+    return index
+
+
+def _find_state(name: str, index: Mapping[str, int]) -> int:
+    code = index.get(name)
+    if code is None:
+        code = index.get(name_numeric_text(name) or "", -1)
+    return code

@@ -1,0 +1,125 @@
+"""Columns of pandas, polars and Arrow tables, in dictionary form without per-value Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from latentforest.data.intern import describe_dates, intern_objects
+from latentforest.data.raw_column import Labels, Numbers, RawColumn, RawTable, label_booleans
+from latentforest.errors import DataError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+
+def open_frame(table: object) -> RawTable | None:
+    """View a pandas, polars, Arrow or other narwhals table; ``None`` if it is none of these."""
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        frame: Any = nw.from_native(table, pass_through=True)
+    except DuplicateError as error:
+        raise DataError(f"the table's column names must be unique: {error}") from None
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    names = tuple(str(name) for name in frame.columns)
+    keys = list(frame.columns)
+    return RawTable(names, len(frame), lambda i: convert_series(frame[keys[i]], names[i]))
+
+
+def open_series(values: object) -> nw.Series[Any] | None:
+    """View a pandas, polars or Arrow column; ``None`` if it is none of these."""
+    import narwhals as nw
+
+    series: Any = nw.from_native(values, allow_series=True, pass_through=True)
+    return series if isinstance(series, nw.Series) else None
+
+
+def convert_series(series: nw.Series[Any], name: str) -> RawColumn:
+    """Dictionary form or numbers of one column."""
+    import narwhals as nw
+
+    kind = series.dtype
+    if isinstance(kind, nw.Categorical | nw.Enum):
+        return _convert_categorical(series)
+    if isinstance(kind, nw.String):
+        return _convert_text(series)
+    if isinstance(kind, nw.Boolean):
+        null = series.is_null().to_numpy()
+        return label_booleans(series.fill_null(False).to_numpy().astype(np.bool_), null)
+    if kind.is_numeric():
+        return _convert_numbers(series)
+    if kind.is_temporal():
+        raise DataError(describe_dates(name))
+    if isinstance(kind, nw.Object):
+        return intern_objects(series.to_list(), name)
+    if bool(series.is_null().all()):
+        return Labels([], np.full(len(series), -1, dtype=np.int8))
+    raise DataError(
+        f"column {name!r} has the type {kind}; expected text, numbers, booleans or categories"
+    )
+
+
+def _convert_numbers(series: nw.Series[Any]) -> Numbers:
+    import narwhals as nw
+
+    if series.dtype.is_decimal() or bool(series.is_null().any()):
+        series = series.cast(nw.Float64)
+    values = series.to_numpy()
+    return Numbers(values.astype(np.float64) if values.dtype == object else values)
+
+
+def _convert_categorical(series: nw.Series[Any]) -> RawColumn:
+    native: Any = series.to_native()
+    if series.implementation.is_pyarrow():
+        return convert_arrow_dictionary(native, declared=True)
+    if series.implementation.is_polars():
+        return _convert_polars_categorical(native)
+    if series.implementation.is_pandas() and hasattr(native, "cat"):
+        return Labels(native.cat.categories.tolist(), native.cat.codes.to_numpy(), declared=True)
+    return _convert_text(series)
+
+
+def _convert_polars_categorical(native: Any) -> Labels:
+    """An Enum declares its states; a Categorical shares its categories with other columns."""
+    categories = getattr(native.dtype, "categories", None)
+    if type(native.dtype).__name__ != "Enum" or categories is None:
+        return _intern_polars_text(native.cast(str))
+    codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
+    return Labels(categories.to_list(), codes, declared=True)
+
+
+def _convert_text(series: nw.Series[Any]) -> RawColumn:
+    native: Any = series.to_native()
+    if series.implementation.is_pyarrow():
+        return convert_arrow_dictionary(native.dictionary_encode(), declared=False)
+    if series.implementation.is_polars():
+        return _intern_polars_text(native)
+    if series.implementation.is_pandas():
+        codes, labels = native.factorize()
+        return Labels(labels.tolist(), codes)
+    return intern_objects(series.to_list(), str(series.name))
+
+
+def _intern_polars_text(native: Any) -> Labels:
+    import polars as pl
+
+    labels = native.drop_nulls().unique()
+    if len(labels) == 0:
+        return Labels([], np.full(len(native), -1, dtype=np.int8))
+    physical = native.cast(pl.Enum(labels)).to_physical()
+    return Labels(labels.to_list(), physical.cast(int).fill_null(-1).to_numpy())
+
+
+def convert_arrow_dictionary(column: Any, *, declared: bool) -> Labels:
+    """Dictionary form of an Arrow dictionary column (chunked or not)."""
+    column = column.unify_dictionaries() if hasattr(column, "unify_dictionaries") else column
+    column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    labels = column.dictionary.to_pylist()
+    return Labels(labels, codes.astype(np.int32, copy=False), declared=declared)

@@ -1,0 +1,238 @@
+"""A column between a table and its encoding: distinct labels with codes, or plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentforest.data.state_names import (
+    is_bool,
+    is_null,
+    name_numeric_text,
+    name_value,
+    parse_number,
+    to_number,
+)
+from latentforest.errors import DataError
+
+Kind: TypeAlias = Literal["categorical", "continuous"]
+Codes: TypeAlias = NDArray[np.signedinteger[Any]]
+
+#: Whole numbers with more distinct values than this count as continuous.
+MAX_INTEGER_STATES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """A column in dictionary form.
+
+    ``codes[i]`` is the position of row i's label, or -1 if row i has none. ``declared`` says
+    that the labels are all the states in their intended order, seen or not.
+    """
+
+    labels: Sequence[object]
+    codes: Codes
+    declared: bool = False
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A column of integers or floats; NaN is missing."""
+
+    values: NDArray[Any]
+    kind: Kind | None = None
+
+
+RawColumn: TypeAlias = Labels | Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """A table whose columns are fetched one at a time, so that few copies live at once."""
+
+    names: tuple[str, ...]
+    n_rows: int
+    column: Callable[[int], RawColumn]
+    positional: bool = False
+
+
+def smallest_code_type(n_states: int) -> type[np.signedinteger[Any]]:
+    """Smallest signed integer type that holds the codes -1 to n_states - 1."""
+    if n_states <= 1 << 7:
+        return np.int8
+    return np.int16 if n_states <= 1 << 15 else np.int32
+
+
+def label_booleans(values: NDArray[Any], null: NDArray[np.bool_] | None = None) -> Labels:
+    """Booleans in dictionary form."""
+    codes = values.astype(np.int8)
+    if null is not None:
+        codes[null] = -1
+    seen = np.unique(codes[codes >= 0])
+    return compact_labels([False, True], codes, seen)
+
+
+def compact_labels(labels: Sequence[object], codes: Codes, seen: NDArray[Any]) -> Labels:
+    """Drop the labels that no row has."""
+    table = np.full(len(labels) + 1, -1, dtype=smallest_code_type(len(seen)))
+    table[seen] = np.arange(len(seen))
+    return Labels([labels[k] for k in seen], table[codes])
+
+
+@overload
+def drop_missing(column: Labels, markers: Collection[str]) -> Labels: ...
+@overload
+def drop_missing(column: RawColumn, markers: Collection[str]) -> RawColumn: ...
+def drop_missing(column: RawColumn, markers: Collection[str]) -> RawColumn:
+    """Turn nulls and the marker texts into missing values; only observed labels remain.
+
+    A marker that is a number, such as ``"-9"``, also matches that number in numeric columns.
+    """
+    numeric = {number for number in map(parse_number, markers) if number is not None}
+    if isinstance(column, Numbers):
+        return _drop_sentinels(column, numeric)
+    keep = [not _is_marker(label, markers, numeric) for label in column.labels]
+    if all(keep):
+        return column
+    table = np.full(len(keep) + 1, -1, dtype=smallest_code_type(len(keep)))
+    table[:-1][keep] = np.arange(sum(keep))
+    labels = [label for label, kept in zip(column.labels, keep, strict=True) if kept]
+    return Labels(labels, table[column.codes], column.declared, column.kind)
+
+
+def _is_marker(label: object, markers: Collection[str], numeric: set[float]) -> bool:
+    if is_null(label):
+        return True
+    if isinstance(label, str):
+        return label.strip() in markers or (bool(numeric) and parse_number(label) in numeric)
+    return bool(numeric) and not is_bool(label) and to_number(label) in numeric
+
+
+def _drop_sentinels(column: Numbers, numeric: set[float]) -> Numbers:
+    if not numeric:
+        return column
+    hit = np.isin(column.values, sorted(numeric))
+    if not hit.any():
+        return column
+    return Numbers(np.where(hit, np.nan, column.values), column.kind)
+
+
+def label_numbers(values: NDArray[Any]) -> Labels:
+    """Numbers in dictionary form, labels ascending."""
+    whole = _as_integers(values)
+    if whole is not None:
+        missing, integers = whole
+        return _label_integers(integers, missing)
+    missing = np.isnan(values)
+    distinct, codes = np.unique(values, return_inverse=True)
+    distinct = distinct[~np.isnan(distinct)]
+    codes = codes.astype(smallest_code_type(len(distinct) + 1))
+    codes[missing] = -1
+    return Labels(list(distinct), codes)
+
+
+def _as_integers(
+    values: NDArray[Any],
+) -> tuple[NDArray[np.bool_] | None, NDArray[Any]] | None:
+    """Mask of the missing values (or ``None``) and whole numbers, if all numbers are whole."""
+    if values.dtype.kind in "iu":
+        return None, values
+    missing = np.isnan(values)
+    some = bool(missing.any())
+    filled = np.where(missing, 0, values) if some else values
+    if not np.isfinite(filled).all() or (np.abs(filled) >= 2**53).any():
+        return None
+    integers = filled.astype(np.int64)
+    if (integers != filled).any():
+        return None
+    return (missing if some else None), integers
+
+
+def _label_integers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Labels:
+    """Dictionary form of integers; a look-up table replaces sorting when the range is small."""
+    present = values if missing is None else values[~missing]
+    if present.size == 0:
+        return Labels([], np.full(len(values), -1, dtype=np.int8))
+    low, high = int(present.min()), int(present.max())
+    if high - low < 1 << 16 and high < 1 << 62:
+        shifted = present.astype(np.intp) - low
+        seen = np.flatnonzero(np.bincount(shifted))
+        table = np.empty(high - low + 1, dtype=smallest_code_type(len(seen)))
+        table[seen] = np.arange(len(seen))
+        labels, present_codes = [int(k) + low for k in seen], table[shifted]
+    else:
+        distinct, inverse = np.unique(present, return_inverse=True)
+        labels = distinct.tolist()
+        present_codes = inverse.astype(smallest_code_type(len(labels)))
+    if missing is None:
+        return Labels(labels, present_codes)
+    codes = np.full(len(values), -1, dtype=present_codes.dtype)
+    codes[~missing] = present_codes
+    return Labels(labels, codes)
+
+
+def infer_kind(column: RawColumn) -> Kind:
+    """Kind of a column without missing markers (see ``drop_missing``)."""
+    if column.kind is not None:
+        return column.kind
+    if isinstance(column, Labels):
+        return _infer_label_kind(column)
+    values = column.values
+    head = values[:10_000]
+    for part in (head, values):
+        whole = _as_integers(part)
+        if whole is None:
+            return "continuous"
+        missing, integers = whole
+        present = integers if missing is None else integers[~missing]
+        if len(np.unique(present)) > MAX_INTEGER_STATES:
+            return "continuous"
+    return "categorical"
+
+
+def _infer_label_kind(column: Labels) -> Kind:
+    if column.declared or any(is_bool(label) for label in column.labels):
+        return "categorical"
+    numbers = [to_number(label) for label in column.labels]
+    if not numbers or any(number is None for number in numbers):
+        return "categorical"
+    distinct = {number for number in numbers if number is not None}
+    whole = all(number.is_integer() for number in distinct)
+    return "categorical" if whole and len(distinct) <= MAX_INTEGER_STATES else "continuous"
+
+
+def name_labels(labels: Sequence[object]) -> list[str]:
+    """State name of each label; texts are read as numbers only if all of them are numbers."""
+    names = [name_value(label) for label in labels]
+    numeric = [name_numeric_text(name) for name in names]
+    if any(name is None for name in numeric):
+        return names
+    return [name for name in numeric if name is not None]
+
+
+def find_first(codes: Codes, wanted: Sequence[bool]) -> int | None:
+    """First row whose label is marked in ``wanted`` (one mark per label), if there is one."""
+    marks = np.array([*wanted, False])[codes]
+    return int(marks.argmax()) if marks.any() else None
+
+
+def to_floats(column: RawColumn, name: str) -> NDArray[np.float64]:
+    """Column as floats, NaN for missing; a value that is not a number is an error."""
+    if isinstance(column, Numbers):
+        return column.values.astype(np.float64)
+    numbers = [to_number(label) for label in column.labels]
+    row = find_first(column.codes, [number is None for number in numbers])
+    if row is not None:
+        value = column.labels[int(column.codes[row])]
+        raise DataError(
+            f"column {name!r}, row {row} (counted from 0): {value!r} is not a number, "
+            "but the column is continuous; correct the value, list it in missing=, "
+            f"or pass kinds={{{name!r}: 'categorical'}}"
+        )
+    table = np.array([*(np.nan if n is None else n for n in numbers), np.nan], dtype=np.float64)
+    return table[column.codes]

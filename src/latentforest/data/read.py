@@ -1,0 +1,117 @@
+"""Reads a table file of any known format, chosen by the end of its name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from latentforest.data.arff_file import read_arff
+from latentforest.data.csv_file import read_csv
+from latentforest.data.dataset import Dataset
+from latentforest.data.encode import Encoding, Kinds, Weights, encode_table
+from latentforest.data.frequency_file import read_frequencies
+from latentforest.data.parquet_file import read_parquet
+from latentforest.data.raw_column import RawTable
+from latentforest.data.state_names import DEFAULT_MISSING
+from latentforest.errors import FileFormatError, ParameterError
+
+_FORMATS = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arff": "arff",
+    ".data": "frequency",
+}
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    kinds: Kinds | None = None,
+    states: Mapping[str, Sequence[object]] | None = None,
+    weights: Weights | None = None,
+    missing: Collection[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> Dataset:
+    """Read a table from a file.
+
+    Parameters
+    ----------
+    path
+        A file ending in ``.csv``, ``.tsv``, ``.txt``, ``.arff``, ``.data`` (frequency counts),
+        each also with ``.gz`` behind it, or ``.parquet``.
+    format
+        ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arff"`` or ``"frequency"``, if the name of
+        the file does not tell.
+    kinds, states, weights
+        As for ``Dataset.from_table``. ARFF and frequency files declare their kinds and
+        states, and may hold weights.
+    missing
+        Texts that mean "no value". If left out: those of ``Dataset.from_table``, and only ``?``
+        in ARFF and frequency files.
+    delimiter
+        Separator of a CSV file; if left out, whichever of comma, semicolon and tab splits the
+        header into most names.
+    encoding
+        Of a text file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "survey.csv"
+    >>> _ = path.write_text("smokes,age\\nyes,31.5\\nno,?\\n")
+    >>> read(path)
+    Dataset(2 rows, 2 columns: 1 categorical, 1 continuous; 1 missing value)
+    """
+    file = Path(path)
+    name = _choose_format(file, format)
+    _check_file(file)
+    if delimiter is not None and (len(delimiter) != 1 or name not in ("csv", "tsv")):
+        raise ParameterError(f"delimiter: got {delimiter!r}, expected one character, for CSV files")
+    if name == "frequency":
+        data = read_frequencies(file, encoding)
+        return Dataset.from_table(data, kinds=kinds, states=states, weights=weights)
+    default = () if name == "arff" else DEFAULT_MISSING
+    options = Encoding(kinds, states or {}, default if missing is None else tuple(missing))
+    table: RawTable
+    if name == "arff":
+        table, own_weights = read_arff(file, encoding)
+        weights = own_weights if weights is None else weights
+    elif name == "parquet":
+        table = read_parquet(file)
+    else:
+        mark = "\t" if name == "tsv" and delimiter is None else delimiter
+        table = read_csv(file, delimiter=mark, missing=options.missing, encoding=encoding)
+    return Dataset(*encode_table(table, options, weights))
+
+
+def _choose_format(path: Path, format: str | None) -> str:
+    known = sorted(set(_FORMATS.values()))
+    if format is not None:
+        if format not in known:
+            raise ParameterError(f"format: got {format!r}, expected one of {', '.join(known)}")
+        return format
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    found = _FORMATS.get(suffixes[-1]) if suffixes else None
+    if found is None:
+        raise FileFormatError(
+            f"{path}: the format is not known from the name, which ends in none of "
+            f"{', '.join(_FORMATS)}; pass format= ({', '.join(known)})"
+        )
+    return found
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; expected a file")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    if path.is_file() and path.stat().st_size == 0:
+        raise FileFormatError(f"{path} is empty")

@@ -1,0 +1,247 @@
+"""From a forest and pattern columns to the flat arrays of the kernel.
+
+The only place that knows both the names of variables and the layout of the kernels' arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from latentforest.inference.patterns import Group, Mask, PatternStore, mask_of
+from latentforest.kernels import plan as P
+from latentforest.kernels.plan import Plan
+from latentforest.kernels.types import FloatArray, IntArray, LongArray
+from latentforest.kernels.vector import LANES
+from latentforest.model.structure import Structure
+
+
+@dataclass(eq=False)
+class Node:
+    """A node of the plan before it is laid out in arrays."""
+
+    kind: int
+    card: int
+    width: int
+    mask: Mask  # observed variables at and below the node
+    name: str = ""  # empty for a product node
+    own: Mask = 0  # the node's own column, for an observed variable with children
+    children: list[Node] = field(default_factory=list)
+    is_root: bool = False
+
+
+GroupChildren = Callable[[tuple[Mask, ...], Mask], list[Group]]
+
+
+def draw_forest(
+    structure: Structure,
+    bits: Mapping[str, Mask],
+    group: GroupChildren,
+    dense: Collection[str] = (),
+) -> list[Node]:
+    """Make the nodes of every tree: hidden, leaf, dense and product nodes.
+
+    Parameters
+    ----------
+    structure
+        A forest.
+    bits
+        Mask of the column of each observed variable.
+    group
+        Groups the masks of a node's children.
+    dense
+        Variables whose subtree is replaced by its messages.
+    """
+    drawn: dict[str, Node] = {}
+    for name in reversed(structure.order):
+        children = [drawn[child] for child in structure.children(name)]
+        parents = structure.parents(name)
+        card = structure.shape(name)[-1]
+        width = structure.shape(name)[0] if parents else card
+        own = bits.get(name, 0)
+        mask = own
+        for child in children:
+            mask |= child.mask
+        if name in dense:
+            drawn[name] = Node(P.DENSE, card, width, mask, name)
+        elif own and parents and not children:
+            drawn[name] = Node(P.LEAF, card, width, mask, name)
+        else:
+            grouped = _gather(children, card, group, own)
+            drawn[name] = Node(P.HIDDEN, card, width, mask, name, own, grouped, not parents)
+    return [drawn[root] for root in structure.roots]
+
+
+def _gather(children: list[Node], card: int, group: GroupChildren, own: Mask) -> list[Node]:
+    """Put product nodes between a node and its children."""
+    if len(children) <= 2 or len({child.mask for child in children}) < len(children):
+        return children
+    by_mask = {child.mask: child for child in children}
+
+    def build(item: Group) -> Node:
+        if isinstance(item, int):
+            return by_mask[item]
+        return Node(P.PRODUCT, card, card, mask_of(item), children=[build(part) for part in item])
+
+    return [build(item) for item in group(tuple(by_mask), own)]
+
+
+def flatten(roots: list[Node]) -> list[Node]:
+    """List all nodes, parents before children, one tree after another."""
+    nodes, stack = [], list(reversed(roots))
+    while stack:
+        node = stack.pop()
+        nodes.append(node)
+        stack.extend(reversed(node.children))
+    return nodes
+
+
+def build_plan(
+    structure: Structure,
+    nodes: list[Node],
+    store: PatternStore,
+    weights: FloatArray,
+    free: Collection[str] | None = None,
+    dense: Mapping[str, FloatArray] | None = None,
+) -> Plan:
+    """Lay the nodes out in arrays, with the patterns of one block of rows.
+
+    Parameters
+    ----------
+    structure
+        Gives the place of each table in the flat parameter vector.
+    nodes
+        From ``flatten(draw_forest(…))``.
+    store
+        Pattern columns of the block.
+    weights
+        Weights of the block's rows.
+    free
+        Variables whose tables are estimated; default all.
+    dense
+        Messages of the subtrees that ``draw_forest`` replaced, ``(n_patterns, n_states of
+        the parent)`` each.
+    """
+    for node in reversed(nodes):  # children first, so that the joins of a parent are short
+        store.column(node.mask, [*(child.mask for child in node.children), node.own])
+    counts = np.array([store.column(node.mask).n_patterns for node in nodes], np.int64)
+    fields, slots, sizes = _lay_out(nodes, counts)
+    for u, node in enumerate(nodes):
+        fields[u, P.IS_FREE] = _is_free(node, free)
+        fields[u, P.PARAMETERS] = structure.offset(node.name) if node.name else 0
+    index, pattern_weights = _fill_patterns(nodes, store, weights)
+    evidence = _join_evidence(nodes, counts, dense or {})
+    return Plan(fields, slots, index, pattern_weights, evidence, sizes)
+
+
+def _is_free(node: Node, free: Collection[str] | None) -> bool:
+    return node.kind in (P.HIDDEN, P.LEAF) and (free is None or node.name in free)
+
+
+def _lay_out(
+    nodes: list[Node], counts: LongArray
+) -> tuple[LongArray, LongArray, LongArray]:
+    """Give every node its places in the kernel's buffers."""
+    fields = np.zeros((len(nodes), P.N_FIELDS), np.int64)
+    fields[:, P.KIND] = [node.kind for node in nodes]
+    fields[:, P.CARD] = [node.card for node in nodes]
+    fields[:, P.WIDTH] = [node.width for node in nodes]
+    fields[:, P.ROW] = _padded(fields[:, P.CARD])
+    fields[:, P.COLUMN] = _padded(fields[:, P.WIDTH])
+    fields[:, P.N_PATTERNS] = counts
+    fields[:, P.IS_ROOT] = [node.is_root for node in nodes]
+    is_root = fields[:, P.IS_ROOT] == 1
+    is_hidden = fields[:, P.KIND] == P.HIDDEN
+    is_inner = (is_hidden | (fields[:, P.KIND] == P.PRODUCT)) & ~is_root
+    table = np.where(is_hidden, np.where(is_root, 1, fields[:, P.WIDTH]) * fields[:, P.ROW], 0)
+    sizes = {
+        P.MESSAGES: np.where(is_root, 0, counts * fields[:, P.COLUMN]),
+        P.BELIEFS: np.where(is_hidden & ~is_root, counts * fields[:, P.ROW], 0),
+        P.TABLE: table,
+        P.COUNTS: table,
+        P.TRANSPOSED: np.where(is_hidden & ~is_root, fields[:, P.CARD] * fields[:, P.COLUMN], 0),
+    }
+    outside = int(sizes[P.MESSAGES].sum())
+    taken = 0
+    for column, size in sizes.items():
+        fields[:, column] = taken + np.cumsum(size) - size
+        taken += int(size.sum()) * (2 if column == P.MESSAGES else 1)
+    degrees = np.array([len(node.children) for node in nodes], np.int64)
+    n_scratch = 2 * int(fields[:, P.ROW].max()) + LANES * (int(degrees.max()) + 1)
+    n_shifts = _place(fields, P.SHIFTS, np.where(is_inner, 2 * counts, 0))
+    _place(fields, P.WEIGHTS, np.where(is_root, counts, 0))
+    slots = _lay_out_slots(nodes, fields, counts, degrees)
+    return fields, slots, np.array([taken + n_scratch, outside, n_shifts, taken], np.int64)
+
+
+def _lay_out_slots(
+    nodes: list[Node], fields: LongArray, counts: LongArray, degrees: LongArray
+) -> LongArray:
+    """Number the children, and place their maps of patterns, then the own states, in `index`."""
+    number = {id(node): u for u, node in enumerate(nodes)}
+    slots = np.zeros((int(degrees.sum()), 2), np.int64)
+    slots[:, P.CHILD] = [number[id(child)] for node in nodes for child in node.children]
+    n_index = _place(slots, P.INDEX, np.repeat(counts, degrees))
+    fields[:, P.LAST_SLOT] = np.cumsum(degrees)
+    fields[:, P.FIRST_SLOT] = fields[:, P.LAST_SLOT] - degrees
+    has_own = np.array([node.kind == P.HIDDEN and node.own != 0 for node in nodes])
+    _place(fields, P.OWN, np.where(has_own, counts, 0))
+    fields[:, P.OWN] = np.where(has_own, fields[:, P.OWN] + n_index, -1)
+    return slots
+
+
+def _padded(n: LongArray) -> LongArray:
+    return (n + LANES - 1) // LANES * LANES
+
+
+def _place(fields: LongArray, column: int, sizes: LongArray) -> int:
+    """Write where parts of these sizes start, one after another; return the end."""
+    ends = np.cumsum(sizes)
+    fields[:, column] = ends - sizes
+    return int(ends[-1]) if len(ends) else 0
+
+
+def _fill_patterns(
+    nodes: list[Node], store: PatternStore, weights: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """Map each pattern to its children's patterns and own states; weigh the root patterns."""
+    index, own_states, pattern_weights = [], [], []
+    for node in nodes:
+        column = store.column(node.mask)
+        index += [_pattern_in(store, node.mask, child.mask) for child in node.children]
+        if node.own and node.kind == P.HIDDEN:
+            states = _pattern_in(store, node.mask, node.own)
+            own_states.append(np.where(states < node.card, states, -1).astype(np.int32))
+        if node.is_root:
+            pattern_weights.append(
+                np.bincount(column.codes, weights=weights, minlength=column.n_patterns)
+            )
+    return _concatenate(index + own_states, np.int32), _concatenate(pattern_weights, np.float64)
+
+
+def _pattern_in(store: PatternStore, mask: Mask, part: Mask) -> IntArray:
+    """Return the pattern of a part for each pattern of the whole."""
+    column = store.column(mask)
+    if part == mask:
+        return np.arange(column.n_patterns, dtype=np.int32)
+    if not part:
+        return np.zeros(column.n_patterns, np.int32)
+    return store.column(part).codes[column.first]
+
+
+def _concatenate(parts: list[np.ndarray], kind: type) -> np.ndarray:
+    return np.concatenate(parts).astype(kind, copy=False) if parts else np.zeros(0, kind)
+
+
+def _join_evidence(
+    nodes: list[Node], counts: LongArray, dense: Mapping[str, FloatArray]
+) -> FloatArray:
+    parts = []
+    for node, n_patterns in zip(nodes, counts, strict=True):
+        if node.kind == P.DENSE:
+            rows = np.zeros((n_patterns, -(-node.width // LANES) * LANES))
+            rows[:, : node.width] = dense[node.name]
+            parts.append(rows.ravel())
+    return _concatenate(parts, np.float64)

@@ -1,0 +1,90 @@
+"""The flat arrays that describe a forest, its patterns and its working memory.
+
+Legend, used by all kernels: ``u`` a node, ``p`` one of its patterns, ``c`` a child of ``u``,
+``q`` the pattern of ``c`` that is part of pattern ``p`` of ``u``, ``k`` a state of ``u`` (or of
+the latent variable that a product node belongs to), ``x`` a state of a leaf.
+
+Functions take the arrays one by one: a tuple of arrays costs reference counting at every access.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
+
+# Kinds of nodes.
+HIDDEN = 0  # a variable with children: has a belief and, below its parent, a table
+PRODUCT = 1  # a virtual node: the product of some of a hidden node's children
+LEAF = 2  # an observed variable without children: its messages are columns of its table
+DENSE = 3  # a frozen subtree, given by its messages
+
+# Columns of `Plan.nodes`, one row for each node. Places count doubles in the buffer.
+KIND = 0
+CARD = 1  # states of the node itself
+WIDTH = 2  # states of the parent variable: length of a message (roots: own states)
+ROW = 3  # CARD padded to whole vectors
+COLUMN = 4  # WIDTH padded to whole vectors
+N_PATTERNS = 5
+IS_ROOT = 6
+IS_FREE = 7  # its table is estimated (0: frozen)
+PARAMETERS = 8  # offset of the table, (WIDTH, CARD), in the flat parameter vector
+MESSAGES = 9  # place of the messages, N_PATTERNS x COLUMN
+BELIEFS = 10  # place of the beliefs, N_PATTERNS x ROW
+TABLE = 11  # place of the padded table, WIDTH x ROW (roots: 1 x ROW)
+COUNTS = 12  # place of the sums for that table
+TRANSPOSED = 13  # place of the padded transposed table, CARD x COLUMN
+SHIFTS = 14  # place in the array of exponents: N_PATTERNS own ones, then N_PATTERNS sums
+FIRST_SLOT = 15  # rows of `Plan.slots` of the children: FIRST_SLOT to LAST_SLOT
+LAST_SLOT = 16
+OWN = 17  # place in `index` of the observed states of an inner node, -1 if it is latent
+WEIGHTS = 18  # place in `weights` (roots)
+N_FIELDS = 19
+
+# Columns of `Plan.slots`, one row for each child.
+CHILD = 0
+INDEX = 1  # place in `index` of the map from patterns of the node to patterns of the child
+
+# Entries of `Plan.sizes`.
+N_DOUBLES = 0
+OUTSIDE = 1  # distance from a message to its outside factor in the buffer
+N_SHIFTS = 2
+SCRATCH = 3  # place of the scratch memory in the buffer
+
+
+class Plan(NamedTuple):
+    """A forest, parents before children and tree by tree, with its pattern tables."""
+
+    nodes: LongArray
+    slots: LongArray
+    index: IntArray
+    weights: FloatArray  # sum of the weights of the rows with each root pattern
+    evidence: FloatArray  # messages of the DENSE nodes, one after another, padded
+    sizes: LongArray
+
+
+class Workspace(NamedTuple):
+    """Working memory of one propagation; belongs to one thread at a time."""
+
+    buffer: FloatArray  # messages, outside factors, beliefs, tables, counts, scratch
+    shifts: IntArray  # exponents of 2^256 by which patterns were scaled
+    is_shifted: BoolArray  # whether any pattern of the node has a non-zero sum of exponents
+
+
+@njit(nogil=True, cache=True)
+def make_workspace(plan: Plan) -> Workspace:
+    """Allocate working memory and place the frozen messages in it."""
+    nodes, evidence = plan.nodes, plan.evidence
+    buffer = np.zeros(plan.sizes[N_DOUBLES])
+    taken = 0
+    for u in range(nodes.shape[0]):
+        if nodes[u, KIND] == DENSE:
+            place = nodes[u, MESSAGES]
+            for i in range(nodes[u, N_PATTERNS] * nodes[u, COLUMN]):
+                buffer[place + i] = evidence[taken + i]
+            taken += nodes[u, N_PATTERNS] * nodes[u, COLUMN]
+    shifts = np.zeros(plan.sizes[N_SHIFTS], np.int32)
+    return Workspace(buffer, shifts, np.zeros(nodes.shape[0], np.bool_))

@@ -1,0 +1,256 @@
+"""The network: a structure with its probabilities, and the questions it answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from latentforest.data.dataset import Dataset
+from latentforest.data.variable import Variable
+from latentforest.model import drawing, elimination, sampling, transform
+from latentforest.model.evidence import Evidence, read_evidence, read_targets
+from latentforest.model.parameters import pack_tables, read_parameters
+from latentforest.model.structure import Parents, Structure
+
+
+class Network:
+    """A Bayesian network over categorical variables, some of them latent.
+
+    A network never changes; what looks like an edit returns a new one.
+
+    Parameters
+    ----------
+    structure
+        The variables and their parents.
+    parameters
+        Probabilities of all families in one vector of shape ``(structure.n_values,)``, laid
+        out as ``structure`` says. They are stored exactly as given.
+
+    Examples
+    --------
+    >>> health = Variable.hidden("health", 2)
+    >>> fever = Variable("fever", ("no", "yes"))
+    >>> network = Network.from_tables(
+    ...     [health, fever],
+    ...     {"fever": "health"},
+    ...     {"health": [0.75, 0.25], "fever": [[1.0, 0.0], [0.5, 0.5]]},
+    ... )
+    >>> network.query("health", {"fever": "yes"})
+    array([0., 1.])
+    >>> print(network)
+    health (latent, 2 states: 0.75 0.25)
+    └── fever (2)
+    """
+
+    __slots__ = ("_parameters", "_structure")
+
+    def __init__(self, structure: Structure, parameters: ArrayLike) -> None:
+        self._structure = structure
+        self._parameters = read_parameters(structure, parameters)
+
+    @classmethod
+    def from_tables(
+        cls,
+        variables: Sequence[Variable],
+        parents: Parents,
+        tables: Mapping[str, ArrayLike],
+    ) -> Network:
+        """Build a network from one probability table for each variable.
+
+        Parameters
+        ----------
+        variables
+            Categorical variables with distinct names.
+        parents
+            Maps the name of a variable to the name or names of its parents.
+        tables
+            Maps each name to a table of shape (states of each parent…, states of the variable)
+            whose last axis sums to one.
+        """
+        structure = Structure(variables, parents)
+        return cls(structure, pack_tables(structure, tables))
+
+    @property
+    def structure(self) -> Structure:
+        """The variables and their parents."""
+        return self._structure
+
+    @property
+    def parameters(self) -> NDArray[np.float64]:
+        """All probabilities as one read-only vector."""
+        return self._parameters
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables in the order of the structure."""
+        return self._structure.variables
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the variables."""
+        return self._structure.names
+
+    @property
+    def latents(self) -> tuple[str, ...]:
+        """Names of the latent variables."""
+        return self._structure.latents
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """Names of the variables that are not latent."""
+        return self._structure.observed
+
+    @property
+    def dimension(self) -> int:
+        """Number of free parameters."""
+        return self._structure.dimension
+
+    def cpd(self, name: str) -> NDArray[np.float64]:
+        """Return P(variable | parents), read-only: parents' axes first, the variable's last."""
+        return self._structure.table_view(self._parameters, name)
+
+    def with_parameters(self, parameters: ArrayLike) -> Network:
+        """Return a network of the same structure with other probabilities."""
+        return Network(self._structure, parameters)
+
+    def rooted_at(self, name: str) -> Network:
+        """Return the same distribution with a variable as the root of its tree.
+
+        Only for forests. The arcs between the variable and the old root turn around; rows
+        that belong to states of probability zero become uniform.
+        """
+        return Network(*transform.reroot(self._structure, self._parameters, name))
+
+    def relabelled(self, name: str, order: Sequence[int]) -> Network:
+        """Return the network with the states of a latent variable in another order.
+
+        Parameters
+        ----------
+        name
+            A latent variable. The names of its states stay in place.
+        order
+            Codes of the old states: new state ``k`` is old state ``order[k]``.
+        """
+        relabelled = transform.relabel(self._structure, self._parameters, name, order)
+        return self.with_parameters(relabelled)
+
+    def renamed(self, mapping: Mapping[str, str]) -> Network:
+        """Return the network with other names for the variables mentioned."""
+        return Network(transform.rename(self._structure, mapping), self._parameters)
+
+    def marginal(self, name: str) -> NDArray[np.float64]:
+        """Return the probabilities of a variable's states, of shape ``(n_states,)``."""
+        return self.query(name)
+
+    def query(
+        self, targets: str | Sequence[str], evidence: Evidence | None = None
+    ) -> NDArray[np.float64]:
+        """Compute the joint distribution of some variables given the values of others.
+
+        Parameters
+        ----------
+        targets
+            One name or several.
+        evidence
+            Maps the name of a variable to the name of a state, or to its code.
+
+        Returns
+        -------
+        probabilities
+            One axis for each target, in their order; sums to one.
+        """
+        codes = read_evidence(self._structure, evidence)
+        names = read_targets(self._structure, targets, codes)
+        return elimination.compute_joint(self._structure, self._parameters, names, codes)
+
+    def most_probable(
+        self, evidence: Evidence | None = None, targets: Sequence[str] | None = None
+    ) -> dict[str, str]:
+        """Find the most probable joint assignment of some variables given others.
+
+        Parameters
+        ----------
+        evidence
+            Maps the name of a variable to the name of a state, or to its code.
+        targets
+            The variables to assign, by default all that are not in the evidence. Variables
+            that are neither are summed over.
+
+        Returns
+        -------
+        assignment
+            Maps the name of each target to the name of its state.
+        """
+        codes = read_evidence(self._structure, evidence)
+        if targets is None:
+            targets = [name for name in self.names if name not in codes]
+        names = read_targets(self._structure, targets, codes) if targets else ()
+        best = elimination.find_most_probable(self._structure, self._parameters, names, codes)
+        return {name: self._structure.states(name)[best[name]] for name in names}
+
+    def log_probability(self, assignment: Evidence) -> float:
+        """Return the log-probability that some variables have these values, maybe ``-inf``.
+
+        Parameters
+        ----------
+        assignment
+            Maps the name of a variable to the name of a state, or to its code. Variables
+            that are not mentioned are summed over.
+        """
+        codes = read_evidence(self._structure, assignment)
+        return elimination.compute_log_probability(self._structure, self._parameters, codes)
+
+    def sample(
+        self,
+        n_rows: int,
+        random_state: int | np.random.Generator | None = None,
+        latents: bool = False,
+    ) -> Dataset:
+        """Draw rows from the network.
+
+        Parameters
+        ----------
+        n_rows
+            Number of rows, at least one.
+        random_state
+            A seed or generator; the same seed gives the same rows.
+        latents
+            If true, the latent variables become columns too.
+        """
+        return sampling.draw_rows(self._structure, self._parameters, n_rows, random_state, latents)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the network to a JSON file that `load` reads back exactly."""
+        from latentforest.model import document
+
+        document.save(self, path)
+
+    def to_dot(self) -> str:
+        """Describe the graph in the DOT language: latents as ellipses, the others as boxes."""
+        return drawing.draw_dot(self._structure)
+
+    def __str__(self) -> str:
+        return drawing.draw_text(self._structure, self._parameters)
+
+    def __repr__(self) -> str:
+        return (
+            f"Network({len(self.names)} variables, {len(self.latents)} of them latent, "
+            f"{self.dimension} free parameters)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        return self._structure == other._structure and np.array_equal(
+            self._parameters, other._parameters
+        )
+
+    def __hash__(self) -> int:
+        # Adding zero turns -0.0 into 0.0, which is equal to it.
+        return hash((self._structure, (self._parameters + 0.0).tobytes()))
+
+    def __reduce__(self) -> tuple[type[Network], tuple[Structure, NDArray[np.float64]]]:
+        return Network, (self._structure, self._parameters)

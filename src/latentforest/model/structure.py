@@ -1,0 +1,304 @@
+"""The structure of a network: its variables, their parents, and the layout of its parameters."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentforest.data.variable import Variable
+from latentforest.errors import ModelError
+
+Value = TypeVar("Value")
+Parents = Mapping[str, str | Sequence[str]]
+
+# NumPy 1.26 arrays have at most 32 axes; a table has one for each parent and one for the child.
+MAX_PARENTS = 31
+
+
+class Structure:
+    """The variables of a network and the parents of each.
+
+    A structure never changes; edits return a new one. It also fixes how parameters are laid
+    out in one flat vector: one table for each variable, in the order of ``variables``, each in
+    C order with one axis per parent and the variable's own axis last.
+
+    Parameters
+    ----------
+    variables
+        Categorical variables with distinct names.
+    parents
+        Maps the name of a variable to the name or names of its parents. A variable that is
+        not mentioned has none.
+
+    Examples
+    --------
+    >>> health = Variable.hidden("health", 2)
+    >>> fever = Variable("fever", ("no", "low", "high"))
+    >>> structure = Structure([health, fever], {"fever": "health"})
+    >>> structure.shape("fever"), structure.offset("fever"), structure.dimension
+    ((2, 3), 2, 5)
+    """
+
+    def __init__(self, variables: Sequence[Variable], parents: Parents) -> None:
+        self._variables = _index_variables(variables)
+        self._parents = _read_parents(self._variables, parents)
+        _check_kinds(self._variables, self._parents)
+        self._children = _invert(self._parents)
+        self._order = _sort_topologically(self._parents, self._children)
+        self._all = tuple(self._variables.values())
+        self._names = tuple(self._variables)
+        self._latents = tuple(variable.name for variable in self._all if variable.latent)
+        self._observed = tuple(variable.name for variable in self._all if not variable.latent)
+        self._is_forest = all(len(family) <= 1 for family in self._parents.values())
+        self._shapes = {
+            name: (
+                *(self._variables[parent].n_states for parent in self._parents[name]),
+                variable.n_states,
+            )
+            for name, variable in self._variables.items()
+        }
+        self._offsets: dict[str, int] = {}
+        self._n_values = 0
+        for name, shape in self._shapes.items():
+            self._offsets[name] = self._n_values
+            self._n_values += math.prod(shape)
+        self._hash: int | None = None
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables in the order given."""
+        return self._all
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the variables in the order given."""
+        return self._names
+
+    @property
+    def latents(self) -> tuple[str, ...]:
+        """Names of the latent variables."""
+        return self._latents
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """Names of the variables that are not latent."""
+        return self._observed
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """All names, every variable after its parents."""
+        return self._order
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Names of the variables without parents."""
+        return tuple(name for name, parents in self._parents.items() if not parents)
+
+    @property
+    def is_forest(self) -> bool:
+        """True if no variable has more than one parent."""
+        return self._is_forest
+
+    @property
+    def n_values(self) -> int:
+        """Length of the flat parameter vector."""
+        return self._n_values
+
+    @property
+    def dimension(self) -> int:
+        """Number of free parameters."""
+        return sum(math.prod(shape[:-1]) * (shape[-1] - 1) for shape in self._shapes.values())
+
+    def variable(self, name: str) -> Variable:
+        """Return the variable of that name."""
+        return _look_up(self._variables, name)
+
+    def states(self, name: str) -> tuple[str, ...]:
+        """Return the names of a variable's states, in the order of their codes."""
+        return self.variable(name).states or ()
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """Return the names of a variable's parents, in the order of its table's axes."""
+        return _look_up(self._parents, name)
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """Return the names of a variable's children."""
+        return _look_up(self._children, name)
+
+    def neighbours(self, name: str) -> tuple[str, ...]:
+        """Return the names of a variable's parents, then of its children."""
+        return self.parents(name) + self.children(name)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of a variable's table: the parents' axes, then its own."""
+        return _look_up(self._shapes, name)
+
+    def offset(self, name: str) -> int:
+        """Return where a variable's table starts in the flat parameter vector."""
+        return _look_up(self._offsets, name)
+
+    def table_view(self, parameters: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+        """Return a variable's table as a view of the flat parameter vector."""
+        start, shape = self.offset(name), self.shape(name)
+        return parameters[start : start + math.prod(shape)].reshape(shape)
+
+    def with_parents(self, changes: Parents) -> Structure:
+        """Return a structure in which the variables mentioned have other parents."""
+        return Structure(self.variables, {**self._parents, **changes})
+
+    def add(self, variables: Iterable[Variable], parents: Parents) -> Structure:
+        """Return a structure with more variables, and other parents for those mentioned."""
+        return Structure((*self.variables, *variables), {**self._parents, **parents})
+
+    def remove(self, names: Collection[str]) -> Structure:
+        """Return a structure without these variables; their children lose them as parents."""
+        gone = {names} if isinstance(names, str) else set(names)
+        for name in gone:
+            self.variable(name)
+        return Structure(
+            [variable for name, variable in self._variables.items() if name not in gone],
+            {
+                name: tuple(parent for parent in parents if parent not in gone)
+                for name, parents in self._parents.items()
+                if name not in gone
+            },
+        )
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._variables
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Structure):
+            return NotImplemented
+        # Dictionaries compare equal in any order, so the order of the variables is compared too.
+        return self is other or (self._parents == other._parents and self._all == other._all)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((self._all, tuple(self._parents.values())))
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Structure], tuple[tuple[Variable, ...], Parents]]:
+        return Structure, (self.variables, self._parents)
+
+    def __repr__(self) -> str:
+        n_arcs = sum(map(len, self._parents.values()))
+        return (
+            f"Structure({len(self)} variables, {len(self.latents)} of them latent, {n_arcs} arcs)"
+        )
+
+
+def _look_up(table: Mapping[str, Value], name: str) -> Value:
+    try:
+        return table[name]
+    except (KeyError, TypeError):
+        raise ModelError(f"the network has no variable named {name!r}") from None
+
+
+def _index_variables(variables: Sequence[Variable]) -> dict[str, Variable]:
+    """Map names to variables, in the order given."""
+    index: dict[str, Variable] = {}
+    for variable in variables:
+        if not isinstance(variable, Variable):
+            raise ModelError(f"variables must be Variable objects, got {variable!r}")
+        if variable.name in index:
+            raise ModelError(f"two variables are named {variable.name!r}; names must be unique")
+        index[variable.name] = variable
+    if not index:
+        raise ModelError("a network needs at least one variable, got none")
+    return index
+
+
+def _read_parents(
+    variables: Mapping[str, Variable], parents: Parents
+) -> dict[str, tuple[str, ...]]:
+    """Give every variable its tuple of parents, in the order of the variables."""
+    for name in parents:
+        if name not in variables:
+            raise ModelError(f"parents are given for {name!r}, which is not among the variables")
+    return {name: _read_family(variables, name, parents.get(name, ())) for name in variables}
+
+
+def _read_family(
+    variables: Mapping[str, Variable], name: str, given: str | Sequence[str]
+) -> tuple[str, ...]:
+    try:
+        family = (given,) if isinstance(given, str) else tuple(given)
+    except TypeError:
+        raise ModelError(f"parents of {name!r} must be a name or names, got {given!r}") from None
+    for parent in family:
+        if not isinstance(parent, str) or parent not in variables:
+            raise ModelError(f"parent {parent!r} of {name!r} is not among the variables")
+        if parent == name:
+            raise ModelError(f"variable {name!r} is its own parent")
+    if len(set(family)) < len(family):
+        raise ModelError(f"variable {name!r} has a repeated parent: {family!r}")
+    if len(family) > MAX_PARENTS:
+        raise ModelError(
+            f"variable {name!r} has {len(family)} parents; at most {MAX_PARENTS} are supported"
+        )
+    return family
+
+
+def _check_kinds(variables: Mapping[str, Variable], parents: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse continuous variables, with the more telling reason first."""
+    for name, family in parents.items():
+        for parent in family:
+            if variables[name].is_categorical and not variables[parent].is_categorical:
+                raise ModelError(
+                    f"variable {name!r} is categorical and cannot have "
+                    f"the continuous parent {parent!r}"
+                )
+    for name, variable in variables.items():
+        if not variable.is_categorical:
+            raise ModelError(
+                f"variable {name!r} is continuous; only categorical variables can be in a network"
+            )
+
+
+def _invert(parents: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    children: dict[str, list[str]] = {name: [] for name in parents}
+    for name, family in parents.items():
+        for parent in family:
+            children[parent].append(name)
+    return {name: tuple(family) for name, family in children.items()}
+
+
+def _sort_topologically(
+    parents: Mapping[str, tuple[str, ...]], children: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Order the names layer by layer from the roots; refuse cycles."""
+    waiting = {name: len(family) for name, family in parents.items()}
+    ready = deque(name for name, count in waiting.items() if count == 0)
+    order = []
+    while ready:
+        name = ready.popleft()
+        order.append(name)
+        for child in children[name]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                ready.append(child)
+    if len(order) < len(parents):
+        left = {name for name, count in waiting.items() if count > 0}
+        raise ModelError(f"the parents form a cycle: {' -> '.join(_find_cycle(parents, left))}")
+    return tuple(order)
+
+
+def _find_cycle(parents: Mapping[str, tuple[str, ...]], left: set[str]) -> list[str]:
+    """Walk up from any unsorted name: all of these have an unsorted parent."""
+    walk = [next(name for name in parents if name in left)]
+    seen = {walk[0]: 0}
+    while True:
+        parent = next(parent for parent in parents[walk[-1]] if parent in left)
+        walk.append(parent)
+        if parent in seen:
+            return walk[seen[parent] :][::-1]
+        seen[parent] = len(walk) - 1
