@@ -36,7 +36,7 @@ _WEIGHT = re.compile(r"(.*),\s*\{([^{},]*)\}")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 _NUMERIC = ("numeric", "real", "integer")
-_PIECE = 10_000
+_PIECE = 1_000
 
 
 class _Attribute(NamedTuple):

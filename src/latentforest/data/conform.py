@@ -132,4 +132,4 @@ def _report(unknown: Mapping[str, Sequence[str]], unseen: str) -> None:
     if unseen == "error":
         raise DataError(f"states that are not known: {text}")
     message = f"states that were not seen before count as missing: {text}"
-    warnings.warn(message, UnseenStatesWarning, stacklevel=4)
+    warnings.warn(message, UnseenStatesWarning, stacklevel=3)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from _csv import Reader as CsvReader
 
 _DELIMITERS = (",", ";", "\t")
-_PIECE = 3_000
+_PIECE = 1_000
 
 
 def read_csv(

@@ -28,16 +28,25 @@ def open_frame(table: object) -> RawTable | None:
     if not isinstance(frame, nw.DataFrame):
         return None
     names = tuple(str(name) for name in frame.columns)
-    keys = list(frame.columns)
-    return RawTable(names, len(frame), lambda i: convert_series(frame[keys[i]], names[i]))
+    columns = list(frame.iter_columns())
+    return RawTable(names, len(frame), lambda i: convert_series(columns[i], names[i]))
 
 
 def open_series(values: object) -> nw.Series[Any] | None:
     """View a pandas, polars or Arrow column; ``None`` if it is none of these."""
     import narwhals as nw
 
+    if type(values).__module__.startswith("pyarrow") and hasattr(values, "dictionary_encode"):
+        values = _as_chunked(values)
     series: Any = nw.from_native(values, allow_series=True, pass_through=True)
     return series if isinstance(series, nw.Series) else None
+
+
+def _as_chunked(values: Any) -> Any:
+    """Arrow column; narwhals does not know plain Arrow arrays."""
+    import pyarrow as pa
+
+    return values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
 
 
 def convert_series(series: nw.Series[Any], name: str) -> RawColumn:
@@ -58,8 +67,20 @@ def convert_series(series: nw.Series[Any], name: str) -> RawColumn:
         raise DataError(describe_dates(name))
     if isinstance(kind, nw.Object):
         return intern_objects(series.to_list(), name)
+    return _convert_other(series, name)
+
+
+def _convert_other(series: nw.Series[Any], name: str) -> RawColumn:
+    """Sparse pandas columns and columns of nulls; anything else is an error."""
+    import narwhals as nw
+
+    native: Any = series.to_native()
+    if hasattr(native, "sparse"):
+        dense: nw.Series[Any] = nw.from_native(native.sparse.to_dense(), series_only=True)
+        return convert_series(dense, name)
     if bool(series.is_null().all()):
         return Labels([], np.full(len(series), -1, dtype=np.int8))
+    kind = getattr(native, "dtype", "") if isinstance(series.dtype, nw.Unknown) else series.dtype
     raise DataError(
         f"column {name!r} has the type {kind}; expected text, numbers, booleans or categories"
     )

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.raw_column import Codes, Labels, Numbers, RawColumn, smallest_code_type
+from latentforest.data.raw_column import (
+    Codes,
+    Labels,
+    Numbers,
+    RawColumn,
+    drop_missing,
+    smallest_code_type,
+)
 from latentforest.data.state_names import is_date, is_null, name_number, name_value, parse_number
 from latentforest.errors import DataError
 
@@ -107,10 +114,7 @@ def intern_objects(values: Sequence[object], name: str) -> RawColumn:
     labels = list(index)
     if any(is_date(label) and not is_null(label) for label in labels):
         raise DataError(describe_dates(name))
-    nulls = [is_null(label) for label in labels]
-    table = np.array([*np.where(nulls, -1, np.cumsum(~np.array(nulls)) - 1), -1])
-    kept = [label for label, null in zip(labels, nulls, strict=True) if not null]
-    return Labels(kept, table.astype(smallest_code_type(len(kept)))[codes])
+    return drop_missing(Labels(labels, codes), ())
 
 
 def describe_dates(name: str) -> str:

@@ -144,7 +144,7 @@ def _as_integers(
         return None, values
     missing = np.isnan(values)
     some = bool(missing.any())
-    filled = np.where(missing, 0, values) if some else values
+    filled = (np.where(missing, 0, values) if some else values).astype(np.float64, copy=False)
     if not np.isfinite(filled).all() or (np.abs(filled) >= 2**53).any():
         return None
     integers = filled.astype(np.int64)

@@ -133,16 +133,15 @@ def build_plan(
         fields[u, P.PARAMETERS] = structure.offset(node.name) if node.name else 0
     index, pattern_weights = _fill_patterns(nodes, store, weights)
     evidence = _join_evidence(nodes, counts, dense or {})
-    return Plan(fields, slots, index, pattern_weights, evidence, sizes)
+    child, place = np.ascontiguousarray(slots.T)
+    return Plan(fields.ravel(), child, place, index, pattern_weights, evidence, sizes)
 
 
 def _is_free(node: Node, free: Collection[str] | None) -> bool:
     return node.kind in (P.HIDDEN, P.LEAF) and (free is None or node.name in free)
 
 
-def _lay_out(
-    nodes: list[Node], counts: LongArray
-) -> tuple[LongArray, LongArray, LongArray]:
+def _lay_out(nodes: list[Node], counts: LongArray) -> tuple[LongArray, LongArray, LongArray]:
     """Give every node its places in the kernel's buffers."""
     fields = np.zeros((len(nodes), P.N_FIELDS), np.int64)
     fields[:, P.KIND] = [node.kind for node in nodes]
@@ -182,8 +181,8 @@ def _lay_out_slots(
     """Number the children, and place their maps of patterns, then the own states, in `index`."""
     number = {id(node): u for u, node in enumerate(nodes)}
     slots = np.zeros((int(degrees.sum()), 2), np.int64)
-    slots[:, P.CHILD] = [number[id(child)] for node in nodes for child in node.children]
-    n_index = _place(slots, P.INDEX, np.repeat(counts, degrees))
+    slots[:, 0] = [number[id(child)] * P.N_FIELDS for node in nodes for child in node.children]
+    n_index = _place(slots, 1, np.repeat(counts, degrees))
     fields[:, P.LAST_SLOT] = np.cumsum(degrees)
     fields[:, P.FIRST_SLOT] = fields[:, P.LAST_SLOT] - degrees
     has_own = np.array([node.kind == P.HIDDEN and node.own != 0 for node in nodes])

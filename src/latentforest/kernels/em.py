@@ -1,24 +1,21 @@
 """The M-step, the EM loop and the pyramid of starts, compiled as one.
 
-``iterate`` is the only EM loop of the library. Compiled, it runs on one block of rows without the
-interpreter lock; uncompiled (``iterate.py_func``), the same lines run over many blocks whose
-expected counts are summed by threads.
+``climb_pyramid`` runs all starts and iterations of a fit on one block of rows without the
+interpreter lock. A fit over many blocks calls ``advance`` itself, with the sum of their counts.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numba.extending import overload
+from latentforest.kernels.compilation import kernel
 
-from latentforest.kernels.plan import Plan, make_workspace
-from latentforest.kernels.propagation import expected_counts, log_likelihood
+from latentforest.kernels.plan import Plan, Workspace
+from latentforest.kernels.propagation import propagate
 from latentforest.kernels.types import FloatArray, LongArray
 
-LOG_IMPOSSIBLE = -1e4  # what a row of probability zero adds, so that objectives can be compared
 WARM_UP = 6  # plain iterations before acceleration starts
 LOWEST = 0.01  # an extrapolated probability is at least this share of the one it starts from
 
@@ -39,16 +36,14 @@ class Limits(NamedTuple):
     accelerate: bool
 
 
-class Outcome(NamedTuple):
-    """What a run of EM did."""
-
-    n_iterations: int
-    converged: bool
-    objective: float
-    impossible: float  # weight of the rows of probability zero
+@kernel
+def copy(source: FloatArray, target: FloatArray) -> None:
+    """Copy one vector over another."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def update(families: Families, counts: FloatArray, prior: FloatArray, theta: FloatArray) -> None:
     """Normalize counts plus pseudo-counts; a row without any keeps its probabilities."""
     for f in range(families.offset.shape[0]):
@@ -63,7 +58,7 @@ def update(families: Families, counts: FloatArray, prior: FloatArray, theta: Flo
                     theta[i] = (counts[i] + prior[i]) / total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def log_prior(families: Families, prior: FloatArray, theta: FloatArray) -> float:
     """Σ pseudo-count · log probability over the free tables."""
     result = 0.0
@@ -75,7 +70,7 @@ def log_prior(families: Families, prior: FloatArray, theta: FloatArray) -> float
     return result
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def extrapolate(
     families: Families,
     first: FloatArray,
@@ -113,121 +108,135 @@ def extrapolate(
     return length
 
 
-def expect(source: Any, theta: FloatArray, counts: FloatArray) -> tuple[float, float]:
-    """Fill ``counts``; compiled, the source is a plan and its workspace."""
-    result: tuple[float, float] = source.expected_counts(theta, counts)
-    return result
+class Climb(NamedTuple):
+    """The state of one run of EM between iterations."""
+
+    history: FloatArray  # the last iterates: first, second, third
+    flags: LongArray  # [phase, iterations done, converged]
+    values: FloatArray  # [objective, longest extrapolation]
+    counts: FloatArray
 
 
-@overload(expect)
-def _expect_block(source, theta, counts):  # type: ignore[no-untyped-def]
-    return lambda source, theta, counts: expected_counts(source[0], source[1], theta, counts)
+PHASE, N_DONE, CONVERGED = 0, 1, 2
+OBJECTIVE, LONGEST = 0, 1
 
 
-@njit(nogil=True, cache=True)
-def iterate(
-    source: Any,
+def make_climb(n_values: int) -> Climb:
+    """Allocate the state of a run."""
+    climb = Climb(np.empty((3, n_values)), np.zeros(3, np.int64), np.zeros(2), np.empty(n_values))
+    restart(climb)
+    return climb
+
+
+@kernel
+def restart(climb: Climb) -> None:
+    """Set the state to that before the first iteration."""
+    climb.flags[PHASE] = 0
+    climb.flags[N_DONE] = 0
+    climb.flags[CONVERGED] = 0
+    climb.values[OBJECTIVE] = -np.inf
+    climb.values[LONGEST] = 4.0
+
+
+@kernel
+def advance(
+    climb: Climb,
     families: Families,
     theta: FloatArray,
+    log_likelihood: float,
     prior: FloatArray,
     limits: Limits,
     trajectory: FloatArray,
-) -> Outcome:
-    """Run EM on ``theta`` in place until the gain is small or the iterations are used up.
+) -> bool:
+    """Do all of an EM iteration but its E-step: judge ``theta`` and replace it by the next.
 
     ``trajectory[n]`` gets the objective (log-likelihood plus log prior) before the n-th update.
-    A cycle of the accelerated loop is two EM steps and an extrapolated point, which is kept only
-    if its objective is at least that of the second step: the trajectory never falls.
+    A cycle of the accelerated loop is two EM steps (phases 0 and 1) and an extrapolated point
+    (phase 2), which is kept only if its objective is at least that of the second step: the
+    trajectory never falls. Returns false when the run is over.
     """
-    counts = np.empty_like(theta)
-    first, second, third = theta.copy(), theta.copy(), theta.copy()
-    phase, longest = 0, 4.0  # phase 2: theta is an extrapolated point, `third` the safe one
-    last, impossible = -np.inf, 0.0
-    n, converged = 0, False
-    while n < limits.max_iterations:
-        log_likelihood_now, impossible = expect(source, theta, counts)
-        objective = log_likelihood_now + log_prior(families, prior, theta)
-        objective += impossible * LOG_IMPOSSIBLE
-        if phase == 2 and not objective >= last:
-            theta[:] = third
-            longest = max(1.0, longest / 4.0)
-            phase = 0
-            trajectory[n] = last
-            n += 1
-            continue
-        trajectory[n] = objective
-        n += 1
-        if phase != 2 and objective - last <= limits.least_gain:
-            converged = True
-            last = objective
-            break
-        last = objective
-        if phase == 0:
-            first[:] = theta
-        elif phase == 1:
-            second[:] = theta
-        update(families, counts, prior, theta)
-        if not limits.accelerate or n < WARM_UP or phase == 2:
-            phase = 0
-        elif phase == 0:
-            phase = 1
-        else:
-            third[:] = theta
-            length = extrapolate(families, first, second, third, longest, theta)
-            if length == longest:
-                longest *= 4.0
-            phase = 2
-    return Outcome(n, converged, last, impossible)
+    history, flags, values = climb.history, climb.flags, climb.values
+    phase, last = flags[PHASE], values[OBJECTIVE]
+    objective = log_likelihood + log_prior(families, prior, theta)
+    n = flags[N_DONE]
+    flags[N_DONE] = n + 1
+    goes_on = n + 1 < limits.max_iterations
+    if phase == 2 and not objective >= last:  # fall back to the safe point
+        copy(history[2], theta)
+        values[LONGEST] = max(1.0, values[LONGEST] / 4.0)
+        flags[PHASE] = 0
+        trajectory[n] = last
+        return goes_on
+    trajectory[n] = objective
+    values[OBJECTIVE] = objective
+    if phase != 2 and objective - last <= limits.least_gain:
+        flags[CONVERGED] = 1
+        return False
+    if phase < 2:
+        copy(theta, history[phase])
+    update(families, climb.counts, prior, theta)
+    if not limits.accelerate or n + 1 < WARM_UP or phase == 2:
+        flags[PHASE] = 0
+    elif phase == 0:
+        flags[PHASE] = 1
+    else:
+        copy(theta, history[2])
+        longest = values[LONGEST]
+        length = extrapolate(families, history[0], history[1], history[2], longest, theta)
+        if length == longest:
+            values[LONGEST] = 4.0 * longest
+        flags[PHASE] = 2
+    return goes_on
 
 
-@njit(nogil=True, cache=True)
-def fit_block(
-    plan: Plan,
-    families: Families,
-    theta: FloatArray,
-    prior: FloatArray,
-    limits: Limits,
-    trajectory: FloatArray,
-) -> Outcome:
-    """Run EM on one block of rows."""
-    source = (plan, make_workspace(plan))
-    return iterate(source, families, theta, prior, limits, trajectory)
-
-
-@njit(nogil=True, cache=True)
+@kernel
 def climb_pyramid(
     plan: Plan,
+    work: Workspace,
+    climb: Climb,
     families: Families,
     starts: FloatArray,
     prior: FloatArray,
     limits: Limits,
     trajectory: FloatArray,
-) -> tuple[int, Outcome]:
-    """Fit from several starts (rows of ``starts``, changed in place); return the best row.
+) -> tuple[int, float, bool]:
+    """Fit from several starts, the rows of ``starts``, which are changed in place.
 
     One iteration each, the better half goes on for two, and so on until one is left, which runs
-    to ``limits.max_iterations`` in all. Its objective is that of the parameters returned.
+    to ``limits.max_iterations`` in all. ``trajectory`` and ``climb`` are those of the last level.
+    Returns the best row, the objective of its parameters, and whether all went well: the climb
+    stops as soon as a row vanishes, which only the log domain can treat.
     """
-    source = (plan, make_workspace(plan))
-    alive = np.arange(starts.shape[0])
-    objectives = np.empty(starts.shape[0])
-    n_done, n_next = 0, 1
-    while alive.shape[0] > 1:
+    n_alive, n_done, n_next = starts.shape[0], 0, 1
+    alive, objectives, nothing = np.arange(n_alive), np.empty(n_alive), np.empty(0)
+    while n_alive > 0:
         level = Limits(n_next, -np.inf, False)
-        for i in alive:
-            outcome = iterate(source, families, starts[i], prior, level, trajectory)
-            objectives[i] = outcome.objective
-        order = np.argsort(-objectives[alive], kind="mergesort")
-        alive = alive[order[: (alive.shape[0] + 1) // 2]]
+        if n_alive == 1:
+            n_next = max(limits.max_iterations - n_done, 1)
+            level = Limits(n_next, limits.least_gain, limits.accelerate)
+        for i in range(n_alive):
+            theta, goes_on = starts[alive[i]], True
+            restart(climb)
+            while goes_on:
+                value, n_vanished = propagate(plan, work, theta, climb.counts, nothing)
+                if n_vanished > 0:
+                    return alive[i], value, False
+                goes_on = advance(climb, families, theta, value, prior, level, trajectory)
+            objectives[i] = climb.values[OBJECTIVE]
+        _put_best_first(alive, objectives, n_alive)
+        n_alive = (n_alive + 1) // 2 if n_alive > 1 else 0
         n_done += n_next
         n_next *= 2
-    best = alive[0]
-    rest = Limits(
-        max(limits.max_iterations - n_done, 1), limits.least_gain, limits.accelerate
-    )
-    theta = starts[best]
-    outcome = iterate(source, families, theta, prior, rest, trajectory)
-    value, impossible = log_likelihood(plan, source[1], theta)
-    value += log_prior(families, prior, theta) + impossible * LOG_IMPOSSIBLE
-    n_iterations = n_done + outcome.n_iterations
-    return best, Outcome(n_iterations, outcome.converged, value, impossible)
+    theta = starts[alive[0]]
+    value, n_vanished = propagate(plan, work, theta, nothing, nothing)
+    return alive[0], value + log_prior(families, prior, theta), n_vanished == 0
+
+
+@kernel
+def _put_best_first(alive: LongArray, objectives: FloatArray, n_alive: int) -> None:
+    """Sort starts by decreasing objective; ties keep their order."""
+    for i in range(1, n_alive):
+        for j in range(i, 0, -1):
+            if objectives[j] > objectives[j - 1]:
+                objectives[j], objectives[j - 1] = objectives[j - 1], objectives[j]
+                alive[j], alive[j - 1] = alive[j - 1], alive[j]

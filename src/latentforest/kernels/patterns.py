@@ -7,7 +7,7 @@ of their first occurrence.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from latentforest.kernels.compilation import kernel
 
 from latentforest.kernels.types import FloatArray, IntArray
 
@@ -15,7 +15,7 @@ _EMPTY = -1
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: spreads keys over the table
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def join(left: IntArray, n_left: int, right: IntArray, n_right: int) -> tuple[IntArray, IntArray]:
     """Number the distinct pairs of two columns.
 
@@ -31,7 +31,7 @@ def join(left: IntArray, n_left: int, right: IntArray, n_right: int) -> tuple[In
     return codes, first[:n_pairs].copy()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _join_by_table(
     left: IntArray, right: IntArray, n_left: int, n_right: int, codes: IntArray, first: IntArray
 ) -> int:
@@ -49,7 +49,7 @@ def _join_by_table(
     return n_pairs
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _join_by_hash(
     left: IntArray, right: IntArray, n_right: int, codes: IntArray, first: IntArray
 ) -> int:
@@ -75,13 +75,13 @@ def _join_by_hash(
     return n_pairs
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_joint(left: IntArray, n_left: int, right: IntArray, n_right: int) -> int:
     """Count the distinct pairs of two columns."""
     return join(left, n_left, right, n_right)[1].shape[0]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sum_by_code(codes: IntArray, values: FloatArray, n_codes: int) -> FloatArray:
     """Sum ``values`` over the rows of each code, in row order."""
     sums = np.zeros(n_codes, np.float64)

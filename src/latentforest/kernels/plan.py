@@ -12,8 +12,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
 
 # Kinds of nodes.
@@ -22,7 +20,8 @@ PRODUCT = 1  # a virtual node: the product of some of a hidden node's children
 LEAF = 2  # an observed variable without children: its messages are columns of its table
 DENSE = 3  # a frozen subtree, given by its messages
 
-# Columns of `Plan.nodes`, one row for each node. Places count doubles in the buffer.
+# Fields of a node's record in `Plan.nodes`; a node is known by the place of its record, so that
+# field F of node u is `nodes[u + F]`. Places count doubles in the buffer.
 KIND = 0
 CARD = 1  # states of the node itself
 WIDTH = 2  # states of the parent variable: length of a message (roots: own states)
@@ -38,15 +37,11 @@ TABLE = 11  # place of the padded table, WIDTH x ROW (roots: 1 x ROW)
 COUNTS = 12  # place of the sums for that table
 TRANSPOSED = 13  # place of the padded transposed table, CARD x COLUMN
 SHIFTS = 14  # place in the array of exponents: N_PATTERNS own ones, then N_PATTERNS sums
-FIRST_SLOT = 15  # rows of `Plan.slots` of the children: FIRST_SLOT to LAST_SLOT
+FIRST_SLOT = 15  # entries of the children in `slot_child`: FIRST_SLOT to LAST_SLOT
 LAST_SLOT = 16
 OWN = 17  # place in `index` of the observed states of an inner node, -1 if it is latent
 WEIGHTS = 18  # place in `weights` (roots)
 N_FIELDS = 19
-
-# Columns of `Plan.slots`, one row for each child.
-CHILD = 0
-INDEX = 1  # place in `index` of the map from patterns of the node to patterns of the child
 
 # Entries of `Plan.sizes`.
 N_DOUBLES = 0
@@ -59,7 +54,8 @@ class Plan(NamedTuple):
     """A forest, parents before children and tree by tree, with its pattern tables."""
 
     nodes: LongArray
-    slots: LongArray
+    slot_child: LongArray  # the child in each slot
+    slot_index: LongArray  # where its patterns start in `index`, one for each pattern of the node
     index: IntArray
     weights: FloatArray  # sum of the weights of the rows with each root pattern
     evidence: FloatArray  # messages of the DENSE nodes, one after another, padded
@@ -71,20 +67,22 @@ class Workspace(NamedTuple):
 
     buffer: FloatArray  # messages, outside factors, beliefs, tables, counts, scratch
     shifts: IntArray  # exponents of 2^256 by which patterns were scaled
-    is_shifted: BoolArray  # whether any pattern of the node has a non-zero sum of exponents
+    is_shifted: BoolArray  # at a node's record: whether any of its patterns was scaled
+    vanished: LongArray  # entries of `Plan.weights` whose likelihood vanished
 
 
-@njit(nogil=True, cache=True)
 def make_workspace(plan: Plan) -> Workspace:
     """Allocate working memory and place the frozen messages in it."""
-    nodes, evidence = plan.nodes, plan.evidence
     buffer = np.zeros(plan.sizes[N_DOUBLES])
+    records = plan.nodes.reshape(-1, N_FIELDS)
     taken = 0
-    for u in range(nodes.shape[0]):
-        if nodes[u, KIND] == DENSE:
-            place = nodes[u, MESSAGES]
-            for i in range(nodes[u, N_PATTERNS] * nodes[u, COLUMN]):
-                buffer[place + i] = evidence[taken + i]
-            taken += nodes[u, N_PATTERNS] * nodes[u, COLUMN]
-    shifts = np.zeros(plan.sizes[N_SHIFTS], np.int32)
-    return Workspace(buffer, shifts, np.zeros(nodes.shape[0], np.bool_))
+    for record in records[records[:, KIND] == DENSE]:
+        n, place = record[N_PATTERNS] * record[COLUMN], record[MESSAGES]
+        buffer[place : place + n] = plan.evidence[taken : taken + n]
+        taken += n
+    return Workspace(
+        buffer,
+        np.zeros(plan.sizes[N_SHIFTS], np.int32),
+        np.zeros(len(plan.nodes), np.bool_),
+        np.zeros(len(plan.weights), np.int64),
+    )

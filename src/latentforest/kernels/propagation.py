@@ -4,19 +4,44 @@ Upward, ``belief[u][p] = Π_c message[c][q]`` and ``message[u][p] = table · bel
 everything is linear in the outside factor, so it is summed per pattern of the child before it
 goes on: ``outside[c][q] += outside[u][p] · Π_{other children} message``. A vector that gets
 small is multiplied by 2^256 and the exponent is kept; a row that still vanishes is computed
-again in the log domain (``rescue``).
+again by the caller in the log domain (``rescue``).
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-from numba import njit
+from latentforest.kernels.compilation import inlined, kernel
 
-from latentforest.kernels import plan as P
-from latentforest.kernels.plan import Plan, Workspace
-from latentforest.kernels.rescue import add_row
+from latentforest.kernels.plan import (
+    BELIEFS,
+    CARD,
+    COLUMN,
+    COUNTS,
+    FIRST_SLOT,
+    HIDDEN,
+    IS_FREE,
+    IS_ROOT,
+    KIND,
+    LAST_SLOT,
+    LEAF,
+    MESSAGES,
+    N_FIELDS,
+    N_PATTERNS,
+    OUTSIDE,
+    OWN,
+    PARAMETERS,
+    PRODUCT,
+    ROW,
+    SCRATCH,
+    SHIFTS,
+    TABLE,
+    TRANSPOSED,
+    WEIGHTS,
+    WIDTH,
+    Plan,
+    Workspace,
+)
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES, any_above, load, splat, store, total
 
@@ -26,57 +51,64 @@ LOG_GROW = 256 * math.log(2.0)
 VANISHING = 1e-200  # below this, entries lost to underflow may matter: left to the log domain
 
 
-@njit(nogil=True, cache=True)
+@kernel
+def _clear(values: FloatArray, start: int, end: int) -> None:
+    for i in range(start, end):
+        values[i] = 0.0
+
+
+@kernel
 def upward(plan: Plan, work: Workspace, theta: FloatArray) -> None:
     """Compute the messages of every node but the roots."""
-    nodes, slots, index = plan.nodes, plan.slots, plan.index
+    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
     buffer, shifts, is_shifted = work.buffer, work.shifts, work.is_shifted
-    for u in range(nodes.shape[0] - 1, -1, -1):
-        kind, is_root = nodes[u, P.KIND], nodes[u, P.IS_ROOT] == 1
-        if kind == P.LEAF:
-            _fill_leaf(nodes[u], theta, buffer)
-        elif kind == P.HIDDEN:
-            _fill_tables(nodes[u], theta, buffer)
-        if kind == P.PRODUCT or (kind == P.HIDDEN and not is_root):
-            place = nodes[u, P.MESSAGES] if kind == P.PRODUCT else nodes[u, P.BELIEFS]
-            is_shifted[u] = _sum_shifts(nodes, slots, index, u, shifts, is_shifted)
-            if nodes[u, P.LAST_SLOT] - nodes[u, P.FIRST_SLOT] == 2 and nodes[u, P.OWN] < 0:
-                smallest = _multiply_two(nodes, slots, index, u, buffer, place)
+    for u in range(nodes.shape[0] - N_FIELDS, -1, -N_FIELDS):
+        kind, is_root = nodes[u + KIND], nodes[u + IS_ROOT] == 1
+        if kind == LEAF:
+            _fill_leaf(nodes, u, theta, buffer)
+        elif kind == HIDDEN:
+            _fill_tables(nodes, u, theta, buffer)
+        if kind == PRODUCT or (kind == HIDDEN and not is_root):
+            place = nodes[u + MESSAGES] if kind == PRODUCT else nodes[u + BELIEFS]
+            is_shifted[u] = _sum_shifts(nodes, slot_child, slot_index, index, u, shifts, is_shifted)
+            if nodes[u + LAST_SLOT] - nodes[u + FIRST_SLOT] == 2 and nodes[u + OWN] < 0:
+                smallest = _multiply_two(nodes, slot_child, slot_index, index, u, buffer, place)
             else:
-                smallest = _multiply_many(nodes, slots, index, u, buffer, place)
+                smallest = _multiply_many(nodes, slot_child, slot_index, index, u, buffer, place)
             if smallest:
-                _rescale(nodes[u], buffer, place, shifts, is_shifted, u)
-            if kind == P.HIDDEN:
-                _send(nodes[u], index, buffer)
+                _rescale(nodes, u, buffer, place, shifts, is_shifted)
+            if kind == HIDDEN:
+                _send(nodes, u, index, buffer)
 
 
-@njit(nogil=True, cache=True)
-def _fill_leaf(node: LongArray, theta: FloatArray, buffer: FloatArray) -> None:
-    card, width, column = node[P.CARD], node[P.WIDTH], node[P.COLUMN]
-    place, table = node[P.MESSAGES], node[P.PARAMETERS]
+@kernel
+def _fill_leaf(nodes: LongArray, u: int, theta: FloatArray, buffer: FloatArray) -> None:
+    card, width, column = nodes[u + CARD], nodes[u + WIDTH], nodes[u + COLUMN]
+    place, table = nodes[u + MESSAGES], nodes[u + PARAMETERS]
     for k in range(width):
         for x in range(card):
             buffer[place + x * column + k] = theta[table + k * card + x]
-        if node[P.N_PATTERNS] > card:  # the last pattern is the missing value
+        if nodes[u + N_PATTERNS] > card:  # the last pattern is the missing value
             buffer[place + card * column + k] = 1.0
 
 
-@njit(nogil=True, cache=True)
-def _fill_tables(node: LongArray, theta: FloatArray, buffer: FloatArray) -> None:
-    card, row, column = node[P.CARD], node[P.ROW], node[P.COLUMN]
-    n_rows = 1 if node[P.IS_ROOT] == 1 else node[P.WIDTH]
+@kernel
+def _fill_tables(nodes: LongArray, u: int, theta: FloatArray, buffer: FloatArray) -> None:
+    card, row, column = nodes[u + CARD], nodes[u + ROW], nodes[u + COLUMN]
+    n_rows = 1 if nodes[u + IS_ROOT] == 1 else nodes[u + WIDTH]
     for k in range(n_rows):
         for x in range(card):
-            value = theta[node[P.PARAMETERS] + k * card + x]
-            buffer[node[P.TABLE] + k * row + x] = value
-            if node[P.IS_ROOT] == 0:
-                buffer[node[P.TRANSPOSED] + x * column + k] = value
+            value = theta[nodes[u + PARAMETERS] + k * card + x]
+            buffer[nodes[u + TABLE] + k * row + x] = value
+            if nodes[u + IS_ROOT] == 0:
+                buffer[nodes[u + TRANSPOSED] + x * column + k] = value
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sum_shifts(
     nodes: LongArray,
-    slots: LongArray,
+    slot_child: LongArray,
+    slot_index: LongArray,
     index: IntArray,
     u: int,
     shifts: IntArray,
@@ -84,31 +116,37 @@ def _sum_shifts(
 ) -> bool:
     """Add up the exponents of the children; most often there are none."""
     found = False
-    n, place = nodes[u, P.N_PATTERNS], nodes[u, P.SHIFTS]
-    for slot in range(nodes[u, P.FIRST_SLOT], nodes[u, P.LAST_SLOT]):
-        child = slots[slot, P.CHILD]
+    n, place = nodes[u + N_PATTERNS], nodes[u + SHIFTS]
+    for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
+        child = slot_child[slot]
         if is_shifted[child]:
             if not found:
                 for i in range(place, place + 2 * n):
                     shifts[i] = 0
             found = True
-            sums = nodes[child, P.SHIFTS] + nodes[child, P.N_PATTERNS]
+            sums = nodes[child + SHIFTS] + nodes[child + N_PATTERNS]
             for p in range(n):
-                shifts[place + n + p] += shifts[sums + index[slots[slot, P.INDEX] + p]]
+                shifts[place + n + p] += shifts[sums + index[slot_index[slot] + p]]
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _multiply_two(
-    nodes: LongArray, slots: LongArray, index: IntArray, u: int, buffer: FloatArray, target: int
+    nodes: LongArray,
+    slot_child: LongArray,
+    slot_index: LongArray,
+    index: IntArray,
+    u: int,
+    buffer: FloatArray,
+    target: int,
 ) -> bool:
     """Multiply the messages of two children; tell whether any product is small."""
-    row, slot = nodes[u, P.ROW], nodes[u, P.FIRST_SLOT]
-    left, right = slots[slot, P.INDEX], slots[slot + 1, P.INDEX]
-    left_place = nodes[slots[slot, P.CHILD], P.MESSAGES]
-    right_place = nodes[slots[slot + 1, P.CHILD], P.MESSAGES]
+    row, slot = nodes[u + ROW], nodes[u + FIRST_SLOT]
+    left, right = slot_index[slot], slot_index[slot + 1]
+    left_place = nodes[slot_child[slot] + MESSAGES]
+    right_place = nodes[slot_child[slot + 1] + MESSAGES]
     is_small = False
-    for p in range(nodes[u, P.N_PATTERNS]):
+    for p in range(nodes[u + N_PATTERNS]):
         a = left_place + index[left + p] * row
         b = right_place + index[right + p] * row
         is_large = False
@@ -120,19 +158,25 @@ def _multiply_two(
     return is_small
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _multiply_many(
-    nodes: LongArray, slots: LongArray, index: IntArray, u: int, buffer: FloatArray, target: int
+    nodes: LongArray,
+    slot_child: LongArray,
+    slot_index: LongArray,
+    index: IntArray,
+    u: int,
+    buffer: FloatArray,
+    target: int,
 ) -> bool:
     """Multiply the messages of any number of children and mask by an own value."""
-    row, own = nodes[u, P.ROW], nodes[u, P.OWN]
+    row, own = nodes[u + ROW], nodes[u + OWN]
     is_small = False
-    for p in range(nodes[u, P.N_PATTERNS]):
+    for p in range(nodes[u + N_PATTERNS]):
         place = target + p * row
         for k in range(row):
-            buffer[place + k] = 1.0 if k < nodes[u, P.CARD] else 0.0
-        for slot in range(nodes[u, P.FIRST_SLOT], nodes[u, P.LAST_SLOT]):
-            a = nodes[slots[slot, P.CHILD], P.MESSAGES] + index[slots[slot, P.INDEX] + p] * row
+            buffer[place + k] = 1.0 if k < nodes[u + CARD] else 0.0
+        for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
+            a = nodes[slot_child[slot] + MESSAGES] + index[slot_index[slot] + p] * row
             for k in range(0, row, LANES):
                 store(buffer, place + k, load(buffer, place + k) * load(buffer, a + k))
         if own >= 0:
@@ -144,7 +188,7 @@ def _multiply_many(
     return is_small
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _keep_state(buffer: FloatArray, place: int, row: int, x: int) -> None:
     """Set all entries but an observed one to zero; a missing value (-1) leaves them."""
     if x >= 0:
@@ -154,17 +198,17 @@ def _keep_state(buffer: FloatArray, place: int, row: int, x: int) -> None:
         buffer[place + x] = kept
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _rescale(
-    node: LongArray,
+    nodes: LongArray,
+    u: int,
     buffer: FloatArray,
     place: int,
     shifts: IntArray,
     is_shifted: BoolArray,
-    u: int,
 ) -> None:
     """Scale the small patterns of a node up; those that vanish are left to the log domain."""
-    row, n, own = node[P.ROW], node[P.N_PATTERNS], node[P.SHIFTS]
+    row, n, own = nodes[u + ROW], nodes[u + N_PATTERNS], nodes[u + SHIFTS]
     if not is_shifted[u]:
         for i in range(own, own + 2 * n):
             shifts[i] = 0
@@ -182,57 +226,59 @@ def _rescale(
         shifts[own + n + p] += 1
 
 
-@njit(nogil=True, cache=True)
-def _send(node: LongArray, index: IntArray, buffer: FloatArray) -> None:
+@kernel
+def _send(nodes: LongArray, u: int, index: IntArray, buffer: FloatArray) -> None:
     """Carry the beliefs of a hidden node through its table to its parent."""
-    row, column, own = node[P.ROW], node[P.COLUMN], node[P.OWN]
-    for p in range(node[P.N_PATTERNS]):
-        low, high = 0, node[P.CARD]
+    row, column, own = nodes[u + ROW], nodes[u + COLUMN], nodes[u + OWN]
+    for p in range(nodes[u + N_PATTERNS]):
+        low, high = 0, nodes[u + CARD]
         if own >= 0 and index[own + p] >= 0:
             low, high = index[own + p], index[own + p] + 1
-        belief = node[P.BELIEFS] + p * row
+        belief = nodes[u + BELIEFS] + p * row
         for k in range(0, column, LANES):
             sums = splat(0.0)
             for x in range(low, high):
-                entry = load(buffer, node[P.TRANSPOSED] + x * column + k)
+                entry = load(buffer, nodes[u + TRANSPOSED] + x * column + k)
                 sums = sums + splat(buffer[belief + x]) * entry
-            store(buffer, node[P.MESSAGES] + p * column + k, sums)
+            store(buffer, nodes[u + MESSAGES] + p * column + k, sums)
 
 
-@njit(nogil=True, cache=True)
-def expected_counts(
-    plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray
-) -> tuple[float, float]:
-    """Fill ``counts`` (layout of ``theta``) with expected counts, given the parameters.
+@kernel
+def propagate(
+    plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, values: FloatArray
+) -> tuple[float, int]:
+    """Propagate the evidence of all rows under the parameters.
 
-    Returns the log-likelihood of the rows of positive probability, and the weight of the others.
+    Fills ``counts`` (layout of ``theta``) with expected counts and ``values`` (layout of
+    ``plan.weights``) with log-likelihoods of the root patterns; an empty array is left alone, and
+    without counts there is no way down. Returns the log-likelihood and how many root patterns
+    vanished; these are listed in ``work.vanished`` and add nothing to any result.
     """
     upward(plan, work, theta)
-    nodes, slots, index, buffer = plan.nodes, plan.slots, plan.index, work.buffer
-    outside, scratch = plan.sizes[P.OUTSIDE], plan.sizes[P.SCRATCH]
-    counts[:] = 0.0
-    log_likelihood, impossible = 0.0, 0.0
-    buffer[outside : 2 * outside] = 0.0
-    for u in range(nodes.shape[0]):
-        kind = nodes[u, P.KIND]
-        if kind == P.HIDDEN and nodes[u, P.IS_ROOT] == 1:
-            value, lost = _leave_root(plan, work, theta, counts, u)
+    nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
+    has_counts = counts.shape[0] > 0
+    if has_counts:
+        _clear(counts, 0, counts.shape[0])
+        _clear(buffer, outside, 2 * outside)
+    log_likelihood, n_vanished = 0.0, 0
+    for u in range(0, nodes.shape[0], N_FIELDS):
+        if nodes[u + IS_ROOT] == 1:
+            value, n_vanished = _leave_root(plan, work, counts, values, u, n_vanished)
             log_likelihood += value
-            impossible += lost
-        elif kind == P.HIDDEN:
-            _descend(nodes, slots, index, u, buffer, outside, scratch, work.shifts, work.is_shifted)
-        elif kind == P.PRODUCT:
-            _spread(nodes, slots, index, u, buffer, outside, scratch, work.shifts, work.is_shifted)
-    for u in range(nodes.shape[0]):
-        if nodes[u, P.IS_FREE] == 1:
-            _collect(nodes, slots, u, theta, buffer, outside, counts)
-    return log_likelihood, impossible
+        elif has_counts and nodes[u + KIND] == HIDDEN:
+            _descend(plan, work, u)
+        elif has_counts and nodes[u + KIND] == PRODUCT:
+            _spread(plan, work, u)
+        if has_counts and nodes[u + IS_FREE] == 1:
+            _collect(nodes, u, theta, buffer, outside, counts)
+    return log_likelihood, n_vanished
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _distribute(
     nodes: LongArray,
-    slots: LongArray,
+    slot_child: LongArray,
+    slot_index: LongArray,
     index: IntArray,
     u: int,
     p: int,
@@ -241,129 +287,124 @@ def _distribute(
     scratch: int,
 ) -> None:
     """Send the outside factor at ``scratch`` to the children, each times the others' messages."""
-    row, first, last = nodes[u, P.ROW], nodes[u, P.FIRST_SLOT], nodes[u, P.LAST_SLOT]
+    row, first, last = nodes[u + ROW], nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]
     for k in range(0, row, LANES):
         before = load(buffer, scratch + k)
         for slot in range(first, last):
-            place = nodes[slots[slot, P.CHILD], P.MESSAGES] + k
-            place += index[slots[slot, P.INDEX] + p] * row
+            place = nodes[slot_child[slot] + MESSAGES] + k
+            place += index[slot_index[slot] + p] * row
             store(buffer, scratch + 2 * row + (slot - first) * LANES, before)
             before = before * load(buffer, place)
         after = splat(1.0)
         for slot in range(last - 1, first - 1, -1):
-            place = nodes[slots[slot, P.CHILD], P.MESSAGES] + k
-            place += index[slots[slot, P.INDEX] + p] * row
+            place = nodes[slot_child[slot] + MESSAGES] + k
+            place += index[slot_index[slot] + p] * row
             others = load(buffer, scratch + 2 * row + (slot - first) * LANES) * after
             store(buffer, place + outside, load(buffer, place + outside) + others)
             after = after * load(buffer, place)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _leave_root(
-    plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, u: int
-) -> tuple[float, float]:
+    plan: Plan,
+    work: Workspace,
+    counts: FloatArray,
+    values: FloatArray,
+    u: int,
+    n_vanished: int,
+) -> tuple[float, int]:
     """Weigh each root pattern by weight / likelihood and start the way down."""
-    nodes, slots, index, buffer = plan.nodes, plan.slots, plan.index, work.buffer
-    outside, scratch = plan.sizes[P.OUTSIDE], plan.sizes[P.SCRATCH]
-    row, prior, sums = nodes[u, P.ROW], nodes[u, P.TABLE], nodes[u, P.COUNTS]
-    own, first, last = nodes[u, P.OWN], nodes[u, P.FIRST_SLOT], nodes[u, P.LAST_SLOT]
-    has_shifts = _any_child_shifted(nodes, slots, u, work.is_shifted)
-    buffer[sums : sums + row] = 0.0
-    log_likelihood, impossible = 0.0, 0.0
-    for p in range(nodes[u, P.N_PATTERNS]):
-        weight = plan.weights[nodes[u, P.WEIGHTS] + p]
-        if weight == 0.0:
-            continue
+    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
+    weights, buffer, outside, scratch = (
+        plan.weights,
+        work.buffer,
+        plan.sizes[OUTSIDE],
+        plan.sizes[SCRATCH],
+    )
+    row, prior, sums = nodes[u + ROW], nodes[u + TABLE], nodes[u + COUNTS]
+    own, first, last = nodes[u + OWN], nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]
+    has_shifts = _any_child_shifted(nodes, slot_child, u, work.is_shifted)
+    has_counts, has_values = counts.shape[0] > 0, values.shape[0] > 0
+    _clear(buffer, sums, sums + row)
+    log_likelihood = 0.0
+    for p in range(nodes[u + N_PATTERNS]):
+        weight = weights[nodes[u + WEIGHTS] + p]
         joint = splat(0.0)
         for k in range(0, row, LANES):
             product = load(buffer, prior + k)
             store(buffer, scratch + k, product)
             for slot in range(first, last):
-                place = nodes[slots[slot, P.CHILD], P.MESSAGES] + k
-                place += index[slots[slot, P.INDEX] + p] * row
+                place = nodes[slot_child[slot] + MESSAGES] + k
+                place += index[slot_index[slot] + p] * row
                 product = product * load(buffer, place)
             store(buffer, scratch + row + k, product)
             joint = joint + product
+        likelihood = total(joint)
         if own >= 0 and index[own + p] >= 0:
             _keep_state(buffer, scratch, row, index[own + p])
-            likelihood = buffer[scratch + row + index[own + p]]
             _keep_state(buffer, scratch + row, row, index[own + p])
-        else:
-            likelihood = total(joint)
-        if likelihood < VANISHING:
-            value = add_row(plan, work, theta, counts, u, p, weight)
-            if value == -np.inf:
-                impossible += weight
-            else:
-                log_likelihood += weight * value
+            likelihood = buffer[scratch + row + index[own + p]]
+        if not likelihood >= VANISHING:
+            work.vanished[n_vanished] = nodes[u + WEIGHTS] + p
+            n_vanished += 1
             continue
-        shift = 0
+        value = math.log(likelihood)
         if has_shifts:
-            shift = _shift_at_root(nodes, slots, index, u, p, work.shifts, work.is_shifted)
-        log_likelihood += weight * (math.log(likelihood) - shift * LOG_GROW)
-        scale = splat(weight / likelihood)
-        for k in range(0, row, LANES):
-            here = load(buffer, scratch + row + k) * scale
-            store(buffer, sums + k, load(buffer, sums + k) + here)
-            store(buffer, scratch + k, load(buffer, scratch + k) * scale)
-        _distribute(nodes, slots, index, u, p, buffer, outside, scratch)
-    return log_likelihood, impossible
+            value -= LOG_GROW * _shift_at_root(plan, work, u, p)
+        if has_values:
+            values[nodes[u + WEIGHTS] + p] = value
+        log_likelihood += weight * value
+        if has_counts:
+            scale = splat(weight / likelihood)
+            for k in range(0, row, LANES):
+                here = load(buffer, scratch + row + k) * scale
+                store(buffer, sums + k, load(buffer, sums + k) + here)
+                store(buffer, scratch + k, load(buffer, scratch + k) * scale)
+            _distribute(nodes, slot_child, slot_index, index, u, p, buffer, outside, scratch)
+    return log_likelihood, n_vanished
 
 
-@njit(nogil=True, cache=True)
-def _any_child_shifted(nodes: LongArray, slots: LongArray, u: int, is_shifted: BoolArray) -> bool:
-    for slot in range(nodes[u, P.FIRST_SLOT], nodes[u, P.LAST_SLOT]):
-        if is_shifted[slots[slot, P.CHILD]]:
-            return True
-    return False
+@kernel
+def _any_child_shifted(
+    nodes: LongArray, slot_child: LongArray, u: int, is_shifted: BoolArray
+) -> bool:
+    found = False
+    for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
+        found = found or is_shifted[slot_child[slot]]
+    return found
 
 
-@njit(nogil=True, cache=True)
-def _shift_at_root(
-    nodes: LongArray,
-    slots: LongArray,
-    index: IntArray,
-    u: int,
-    p: int,
-    shifts: IntArray,
-    is_shifted: BoolArray,
-) -> int:
+@kernel
+def _shift_at_root(plan: Plan, work: Workspace, u: int, p: int) -> int:
     """Sum the exponents of the children's patterns."""
-    shift = 0
-    for slot in range(nodes[u, P.FIRST_SLOT], nodes[u, P.LAST_SLOT]):
-        child = slots[slot, P.CHILD]
-        if is_shifted[child]:
-            q = index[slots[slot, P.INDEX] + p]
-            shift += shifts[nodes[child, P.SHIFTS] + nodes[child, P.N_PATTERNS] + q]
+    nodes, shift = plan.nodes, 0
+    for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
+        child = plan.slot_child[slot]
+        if work.is_shifted[child]:
+            sums = nodes[child + SHIFTS] + nodes[child + N_PATTERNS]
+            shift += work.shifts[sums + plan.index[plan.slot_index[slot] + p]]
     return shift
 
 
-@njit(nogil=True, cache=True)
-def _spread(
-    nodes: LongArray,
-    slots: LongArray,
-    index: IntArray,
-    u: int,
-    buffer: FloatArray,
-    outside: int,
-    scratch: int,
-    shifts: IntArray,
-    is_shifted: BoolArray,
-) -> None:
+@kernel
+def _spread(plan: Plan, work: Workspace, u: int) -> None:
     """Pass the outside factors of a product node on to its children."""
-    row, start, slot = nodes[u, P.ROW], nodes[u, P.MESSAGES] + outside, nodes[u, P.FIRST_SLOT]
-    if nodes[u, P.LAST_SLOT] - slot != 2 or is_shifted[u]:
-        for p in range(nodes[u, P.N_PATTERNS]):
-            is_grown = is_shifted[u] and shifts[nodes[u, P.SHIFTS] + p] > 0
+    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
+    buffer, outside, scratch = work.buffer, plan.sizes[OUTSIDE], plan.sizes[SCRATCH]
+    shifts, is_shifted = work.shifts, work.is_shifted[u]
+    row, start, slot = nodes[u + ROW], nodes[u + MESSAGES] + outside, nodes[u + FIRST_SLOT]
+    if nodes[u + LAST_SLOT] - slot != 2 or is_shifted:
+        for p in range(nodes[u + N_PATTERNS]):
+            is_grown = is_shifted and shifts[nodes[u + SHIFTS] + p] > 0
             scale = splat(GROW if is_grown else 1.0)
             for k in range(0, row, LANES):
                 store(buffer, scratch + k, load(buffer, start + p * row + k) * scale)
-            _distribute(nodes, slots, index, u, p, buffer, outside, scratch)
+            _distribute(nodes, slot_child, slot_index, index, u, p, buffer, outside, scratch)
         return
-    left, right = slots[slot, P.INDEX], slots[slot + 1, P.INDEX]
-    left_place = nodes[slots[slot, P.CHILD], P.MESSAGES]
-    right_place = nodes[slots[slot + 1, P.CHILD], P.MESSAGES]
-    for p in range(nodes[u, P.N_PATTERNS]):
+    left, right = slot_index[slot], slot_index[slot + 1]
+    left_place = nodes[slot_child[slot] + MESSAGES]
+    right_place = nodes[slot_child[slot + 1] + MESSAGES]
+    for p in range(nodes[u + N_PATTERNS]):
         a = left_place + index[left + p] * row
         b = right_place + index[right + p] * row
         for k in range(0, row, LANES):
@@ -374,26 +415,19 @@ def _spread(
             store(buffer, b + outside + k, load(buffer, b + outside + k) + to_right)
 
 
-@njit(nogil=True, cache=True)
-def _descend(
-    nodes: LongArray,
-    slots: LongArray,
-    index: IntArray,
-    u: int,
-    buffer: FloatArray,
-    outside: int,
-    scratch: int,
-    shifts: IntArray,
-    is_shifted: BoolArray,
-) -> None:
+@kernel
+def _descend(plan: Plan, work: Workspace, u: int) -> None:
     """Count the pairs of a hidden node and its parent, and carry the outside factors through."""
-    width, row, column, own = nodes[u, P.WIDTH], nodes[u, P.ROW], nodes[u, P.COLUMN], nodes[u, P.OWN]
-    table, sums = nodes[u, P.TABLE], nodes[u, P.COUNTS]
-    buffer[sums : sums + width * row] = 0.0
-    for p in range(nodes[u, P.N_PATTERNS]):
-        above = nodes[u, P.MESSAGES] + outside + p * column
-        belief = nodes[u, P.BELIEFS] + p * row
-        is_grown = is_shifted[u] and shifts[nodes[u, P.SHIFTS] + p] > 0
+    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
+    buffer, outside, scratch = work.buffer, plan.sizes[OUTSIDE], plan.sizes[SCRATCH]
+    shifts, is_shifted = work.shifts, work.is_shifted[u]
+    width, row, column, own = nodes[u + WIDTH], nodes[u + ROW], nodes[u + COLUMN], nodes[u + OWN]
+    table, sums = nodes[u + TABLE], nodes[u + COUNTS]
+    _clear(buffer, sums, sums + width * row)
+    for p in range(nodes[u + N_PATTERNS]):
+        above = nodes[u + MESSAGES] + outside + p * column
+        belief = nodes[u + BELIEFS] + p * row
+        is_grown = is_shifted and shifts[nodes[u + SHIFTS] + p] > 0
         scale = splat(GROW if is_grown else 1.0)
         for k in range(0, row, LANES):
             here, through = load(buffer, belief + k), splat(0.0)
@@ -405,13 +439,12 @@ def _descend(
             store(buffer, scratch + k, through * scale)
         if own >= 0:
             _keep_state(buffer, scratch, row, index[own + p])
-        _distribute(nodes, slots, index, u, p, buffer, outside, scratch)
+        _distribute(nodes, slot_child, slot_index, index, u, p, buffer, outside, scratch)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _collect(
     nodes: LongArray,
-    slots: LongArray,
     u: int,
     theta: FloatArray,
     buffer: FloatArray,
@@ -419,15 +452,15 @@ def _collect(
     counts: FloatArray,
 ) -> None:
     """Move the sums of one node into the flat vector of expected counts."""
-    card, width, start = nodes[u, P.CARD], nodes[u, P.WIDTH], nodes[u, P.PARAMETERS]
-    row, column, sums = nodes[u, P.ROW], nodes[u, P.COLUMN], nodes[u, P.COUNTS]
-    if nodes[u, P.KIND] == P.LEAF:
-        place = nodes[u, P.MESSAGES] + outside
+    card, width, start = nodes[u + CARD], nodes[u + WIDTH], nodes[u + PARAMETERS]
+    row, column, sums = nodes[u + ROW], nodes[u + COLUMN], nodes[u + COUNTS]
+    if nodes[u + KIND] == LEAF:
+        place = nodes[u + MESSAGES] + outside
         for k in range(width):
             for x in range(card):
                 i = start + k * card + x
                 counts[i] += buffer[place + x * column + k] * theta[i]
-    elif nodes[u, P.IS_ROOT] == 1:
+    elif nodes[u + IS_ROOT] == 1:
         for x in range(card):
             counts[start + x] += buffer[sums + x]
     else:
@@ -435,45 +468,3 @@ def _collect(
             for x in range(card):
                 i = start + k * card + x
                 counts[i] += buffer[sums + k * row + x] * theta[i]
-
-
-@njit(nogil=True, cache=True)
-def log_likelihoods(plan: Plan, work: Workspace, theta: FloatArray, result: FloatArray) -> None:
-    """Fill ``result`` (layout of ``plan.weights``) with log-likelihoods of the root patterns."""
-    upward(plan, work, theta)
-    nodes, slots, index, buffer = plan.nodes, plan.slots, plan.index, work.buffer
-    counts = np.empty(0)
-    for u in range(nodes.shape[0]):
-        if nodes[u, P.IS_ROOT] == 0:
-            continue
-        row, prior, own = nodes[u, P.ROW], nodes[u, P.TABLE], nodes[u, P.OWN]
-        for p in range(nodes[u, P.N_PATTERNS]):
-            likelihood = 0.0
-            for k in range(nodes[u, P.CARD]):
-                product = buffer[prior + k]
-                for slot in range(nodes[u, P.FIRST_SLOT], nodes[u, P.LAST_SLOT]):
-                    place = nodes[slots[slot, P.CHILD], P.MESSAGES] + k
-                    product *= buffer[place + index[slots[slot, P.INDEX] + p] * row]
-                if own < 0 or index[own + p] < 0 or index[own + p] == k:
-                    likelihood += product
-            if likelihood < VANISHING:
-                value = add_row(plan, work, theta, counts, u, p, 0.0)
-            else:
-                shift = _shift_at_root(nodes, slots, index, u, p, work.shifts, work.is_shifted)
-                value = math.log(likelihood) - shift * LOG_GROW
-            result[nodes[u, P.WEIGHTS] + p] = value
-
-
-@njit(nogil=True, cache=True)
-def log_likelihood(plan: Plan, work: Workspace, theta: FloatArray) -> tuple[float, float]:
-    """Log-likelihood of the rows of positive probability, and the weight of the others."""
-    values = np.empty(plan.weights.shape[0])
-    log_likelihoods(plan, work, theta, values)
-    result, impossible = 0.0, 0.0
-    for i in range(values.shape[0]):
-        weight = plan.weights[i]
-        if weight > 0.0 and values[i] == -np.inf:
-            impossible += weight
-        elif weight > 0.0:
-            result += weight * values[i]
-    return result, impossible

@@ -2,61 +2,71 @@
 
 Used for the rare row whose scaled likelihood vanishes: many columns speak for one state and many
 others for another. A row that is impossible in the log domain too has probability zero.
+
+Written in scalar loops: array expressions take many times longer to compile.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from latentforest.kernels.compilation import kernel
 
-from latentforest.kernels import plan as P
-from latentforest.kernels.plan import Plan, Workspace
-from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.kernels.plan import (
+    CARD,
+    COLUMN,
+    DENSE,
+    FIRST_SLOT,
+    HIDDEN,
+    IS_ROOT,
+    KIND,
+    LAST_SLOT,
+    LEAF,
+    MESSAGES,
+    N_FIELDS,
+    OWN,
+    PARAMETERS,
+    WEIGHTS,
+    WIDTH,
+    Plan,
+    Workspace,
+)
+from latentforest.kernels.types import FloatArray, IntArray, LongArray
 
 
-@njit(nogil=True, cache=True)
-def _log_sum(values: FloatArray) -> float:
-    largest = np.max(values)
-    if largest == -np.inf:
-        return -np.inf
-    return largest + np.log(np.sum(np.exp(values - largest)))
+@kernel
+def add_logs(a: float, b: float) -> float:
+    """Logarithm of the sum of two numbers given by their logarithms."""
+    if a < b:
+        a, b = b, a
+    if b == -np.inf:
+        return a
+    return a + np.log1p(np.exp(b - a))
 
 
-@njit(nogil=True, cache=True)
-def patterns_of_row(plan: Plan, root: int, p: int, pattern: LongArray) -> int:
+@kernel
+def patterns_of_row(
+    nodes: LongArray,
+    slot_child: LongArray,
+    slot_index: LongArray,
+    index: IntArray,
+    root: int,
+    p: int,
+    pattern: LongArray,
+) -> int:
     """Fill ``pattern[u]`` for the nodes of the root's tree; return the end of the tree."""
-    end = root + 1
-    while end < plan.nodes.shape[0] and plan.nodes[end, P.IS_ROOT] == 0:
-        end += 1
     pattern[root] = p
-    for u in range(root, end):
-        for slot in range(plan.nodes[u, P.FIRST_SLOT], plan.nodes[u, P.LAST_SLOT]):
-            pattern[plan.slots[slot, P.CHILD]] = plan.index[plan.slots[slot, P.INDEX] + pattern[u]]
-    return end
+    u = root
+    while u < nodes.shape[0] and (u == root or nodes[u + IS_ROOT] == 0):
+        for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
+            pattern[slot_child[slot]] = index[slot_index[slot] + pattern[u]]
+        u += N_FIELDS
+    return u
 
 
-@njit(nogil=True, cache=True)
-def _mask_own(plan: Plan, u: int, p: int, values: FloatArray) -> None:
-    if plan.nodes[u, P.OWN] >= 0 and plan.index[plan.nodes[u, P.OWN] + p] >= 0:
-        x = plan.index[plan.nodes[u, P.OWN] + p]
-        for k in range(plan.nodes[u, P.CARD]):
-            if k != x:
-                values[k] = -np.inf
-
-
-@njit(nogil=True, cache=True)
-def _table_column(plan: Plan, theta: FloatArray, u: int, x: int) -> FloatArray:
-    card, width = plan.nodes[u, P.CARD], plan.nodes[u, P.WIDTH]
-    column = np.empty(width)
-    for k in range(width):
-        column[k] = np.log(theta[plan.nodes[u, P.PARAMETERS] + k * card + x])
-    return column
-
-
-@njit(nogil=True, cache=True)
+@kernel
 def _send_up(
     plan: Plan,
-    work: Workspace,
+    buffer: FloatArray,
     theta: FloatArray,
     u: int,
     p: int,
@@ -64,52 +74,62 @@ def _send_up(
     message: FloatArray,
 ) -> None:
     """Compute log belief and log message of one node from its children's messages."""
-    card, width = plan.nodes[u, P.CARD], plan.nodes[u, P.WIDTH]
-    if plan.nodes[u, P.KIND] == P.LEAF:
-        if p < card:
-            message[u, :width] = _table_column(plan, theta, u, p)
-        return
-    if plan.nodes[u, P.KIND] == P.DENSE:
-        start = plan.nodes[u, P.MESSAGES] + p * plan.nodes[u, P.COLUMN]
-        message[u, :width] = np.log(work.buffer[start : start + width])
-        return
-    for slot in range(plan.nodes[u, P.FIRST_SLOT], plan.nodes[u, P.LAST_SLOT]):
-        belief[u, :card] += message[plan.slots[slot, P.CHILD], :card]
-    _mask_own(plan, u, p, belief[u])
-    if plan.nodes[u, P.KIND] == P.PRODUCT:
-        message[u, :card] = belief[u, :card]
-    elif plan.nodes[u, P.IS_ROOT] == 0:
-        start = plan.nodes[u, P.PARAMETERS]
+    nodes, slot_child, index = plan.nodes, plan.slot_child, plan.index
+    kind, card, width = nodes[u + KIND], nodes[u + CARD], nodes[u + WIDTH]
+    start, own = nodes[u + PARAMETERS], nodes[u + OWN]
+    if kind == LEAF:
         for k in range(width):
-            table = theta[start + k * card : start + (k + 1) * card]
-            message[u, k] = _log_sum(np.log(table) + belief[u, :card])
+            message[u, k] = np.log(theta[start + k * card + p]) if p < card else 0.0
+    elif kind == DENSE:
+        for k in range(width):
+            message[u, k] = np.log(buffer[nodes[u + MESSAGES] + p * nodes[u + COLUMN] + k])
+    else:
+        for x in range(card):
+            is_possible = own < 0 or index[own + p] < 0 or index[own + p] == x
+            belief[u, x] = 0.0 if is_possible else -np.inf
+            for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
+                belief[u, x] += message[slot_child[slot], x]
+            message[u, x] = belief[u, x]
+    if kind == HIDDEN and nodes[u + IS_ROOT] == 0:
+        for k in range(width):
+            message[u, k] = -np.inf
+            for x in range(card):
+                term = np.log(theta[start + k * card + x]) + belief[u, x]
+                message[u, k] = add_logs(message[u, k], term)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _send_down(
-    plan: Plan, theta: FloatArray, u: int, p: int, outside: FloatArray, message: FloatArray
+    plan: Plan,
+    theta: FloatArray,
+    u: int,
+    p: int,
+    outside: FloatArray,
+    message: FloatArray,
 ) -> None:
     """Compute the log outside factors of the children of one node."""
-    card = plan.nodes[u, P.CARD]
-    here = np.empty(card)
-    if plan.nodes[u, P.KIND] == P.HIDDEN and plan.nodes[u, P.IS_ROOT] == 0:
-        for x in range(card):
-            column = _table_column(plan, theta, u, x)
-            here[x] = _log_sum(outside[u, : plan.nodes[u, P.WIDTH]] + column)
-    else:
-        here[:] = outside[u, :card]
-    _mask_own(plan, u, p, here)
-    for slot in range(plan.nodes[u, P.FIRST_SLOT], plan.nodes[u, P.LAST_SLOT]):
-        child = plan.slots[slot, P.CHILD]
-        outside[child, :card] = here
-        for other in range(plan.nodes[u, P.FIRST_SLOT], plan.nodes[u, P.LAST_SLOT]):
-            if other != slot:
-                outside[child, :card] += message[plan.slots[other, P.CHILD], :card]
+    nodes, slot_child, index = plan.nodes, plan.slot_child, plan.index
+    card, own, start = nodes[u + CARD], nodes[u + OWN], nodes[u + PARAMETERS]
+    passes_table = nodes[u + KIND] == HIDDEN and nodes[u + IS_ROOT] == 0
+    for x in range(card):
+        here = outside[u, x]
+        if passes_table:
+            here = -np.inf
+            for k in range(nodes[u + WIDTH]):
+                here = add_logs(here, outside[u, k] + np.log(theta[start + k * card + x]))
+        if own >= 0 and index[own + p] >= 0 and index[own + p] != x:
+            here = -np.inf
+        for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
+            others = here
+            for other in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
+                if other != slot:
+                    others += message[slot_child[other], x]
+            outside[slot_child[slot], x] = others
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_counts(
-    plan: Plan,
+    nodes: LongArray,
     theta: FloatArray,
     counts: FloatArray,
     u: int,
@@ -118,46 +138,51 @@ def _add_counts(
     outside: FloatArray,
     belief: FloatArray,
 ) -> None:
-    card, width, start = plan.nodes[u, P.CARD], plan.nodes[u, P.WIDTH], plan.nodes[u, P.PARAMETERS]
-    if plan.nodes[u, P.KIND] == P.LEAF and p < card:
-        posterior = outside[u, :width] + _table_column(plan, theta, u, p)
-        for k in range(width):
-            counts[start + k * card + p] += weight * np.exp(posterior[k])
-    elif plan.nodes[u, P.KIND] == P.HIDDEN and plan.nodes[u, P.IS_ROOT] == 1:
-        counts[start : start + card] += weight * np.exp(outside[u, :card] + belief[u, :card])
-    elif plan.nodes[u, P.KIND] == P.HIDDEN:
+    card, width, start = nodes[u + CARD], nodes[u + WIDTH], nodes[u + PARAMETERS]
+    if nodes[u + IS_ROOT] == 1:
         for x in range(card):
-            posterior = outside[u, :width] + _table_column(plan, theta, u, x) + belief[u, x]
-            for k in range(width):
-                counts[start + k * card + x] += weight * np.exp(posterior[k])
+            counts[start + x] += weight * np.exp(outside[u, x] + belief[u, x])
+        return
+    for k in range(width):
+        for x in range(card):
+            i = start + k * card + x
+            if nodes[u + KIND] == HIDDEN:
+                counts[i] += weight * np.exp(outside[u, k] + np.log(theta[i]) + belief[u, x])
+            elif nodes[u + KIND] == LEAF and x == p:
+                counts[i] += weight * np.exp(outside[u, k] + np.log(theta[i]))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def add_row(
-    plan: Plan,
-    work: Workspace,
-    theta: FloatArray,
-    counts: FloatArray,
-    root: int,
-    p: int,
-    weight: float,
+    plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, entry: int
 ) -> float:
-    """Log-likelihood of one root pattern; adds its expected counts if ``weight`` is positive."""
-    n = plan.nodes.shape[0]
-    pattern = np.empty(n, np.int64)
-    end = patterns_of_row(plan, root, p, pattern)
-    widest = max(np.max(plan.nodes[:, P.CARD]), np.max(plan.nodes[:, P.WIDTH]))
-    belief, message = np.zeros((n, widest)), np.zeros((n, widest))
-    for u in range(end - 1, root - 1, -1):
-        _send_up(plan, work, theta, u, pattern[u], belief, message)
-    card, start = plan.nodes[root, P.CARD], plan.nodes[root, P.PARAMETERS]
-    outside = np.zeros((n, widest))
-    outside[root, :card] = np.log(theta[start : start + card])
-    value = _log_sum(outside[root, :card] + belief[root, :card])
-    if weight > 0.0 and value > -np.inf:
-        outside[root, :card] -= value
-        for u in range(root, end):
-            _add_counts(plan, theta, counts, u, pattern[u], weight, outside, belief)
-            if plan.nodes[u, P.KIND] == P.HIDDEN or plan.nodes[u, P.KIND] == P.PRODUCT:
-                _send_down(plan, theta, u, pattern[u], outside, message)
+    """Log-likelihood of the root pattern at one entry of ``plan.weights``.
+
+    Adds the pattern's expected counts to ``counts`` unless that is empty.
+    """
+    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
+    root, widest = 0, 1
+    for u in range(0, nodes.shape[0], N_FIELDS):
+        widest = max(widest, nodes[u + CARD], nodes[u + WIDTH])
+        if nodes[u + IS_ROOT] == 1 and nodes[u + WEIGHTS] <= entry:
+            root = u
+    p, weight = entry - nodes[root + WEIGHTS], plan.weights[entry]
+    pattern = np.empty(nodes.shape[0], np.int64)
+    belief = np.empty((nodes.shape[0], widest))
+    message = np.empty((nodes.shape[0], widest))
+    outside = np.empty((nodes.shape[0], widest))
+    end = patterns_of_row(nodes, slot_child, slot_index, index, root, p, pattern)
+    for u in range(end - N_FIELDS, root - 1, -N_FIELDS):
+        _send_up(plan, work.buffer, theta, u, pattern[u], belief, message)
+    value = -np.inf
+    for x in range(nodes[root + CARD]):
+        outside[root, x] = np.log(theta[nodes[root + PARAMETERS] + x])
+        value = add_logs(value, outside[root, x] + belief[root, x])
+    if counts.shape[0] == 0 or value == -np.inf:
+        return value
+    for x in range(nodes[root + CARD]):
+        outside[root, x] -= value
+    for u in range(root, end, N_FIELDS):
+        _add_counts(nodes, theta, counts, u, pattern[u], weight, outside, belief)
+        _send_down(plan, theta, u, pattern[u], outside, message)
     return value

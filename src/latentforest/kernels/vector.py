@@ -87,9 +87,7 @@ def total(typing: Any, vector: Any) -> Any:
     """Sum of the four lanes, in a fixed order."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        lane = [
-            builder.extract_element(arguments[0], ir.Constant(_INDEX, j)) for j in range(LANES)
-        ]
+        lane = [builder.extract_element(arguments[0], ir.Constant(_INDEX, j)) for j in range(LANES)]
         return builder.fadd(builder.fadd(lane[0], lane[1]), builder.fadd(lane[2], lane[3]))
 
     return types.float64(vector_type), generate

@@ -1,0 +1,93 @@
+import gzip
+
+import numpy as np
+import pytest
+
+from latentforest.data import csv_file, read
+from latentforest.errors import DataError, FileFormatError
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def write(content, name="table.csv"):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def test_kinds_and_missing_values(csv):
+    data = read(csv("sex,age,score\nm,31.5,1\nf,?,2\n,40.25,NA\n"))
+    assert data.variable("sex").states == ("f", "m")
+    assert data.column("sex").tolist() == [1, 0, -1]
+    np.testing.assert_array_equal(data.column("age"), [31.5, np.nan, 40.25])
+    assert data.variable("score").states == ("1", "2")
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_the_delimiter_is_found_in_the_header(csv, mark):
+    assert read(csv(f"a{mark}b\n1{mark}2\n")).names == ("a", "b")
+    assert read(csv(f'"a,;x"{mark}b{mark}c\n1{mark}2{mark}3\n')).names == ("a,;x", "b", "c")
+
+
+def test_the_delimiter_can_be_given(csv):
+    assert read(csv("a|b\n1|2\n"), delimiter="|").names == ("a", "b")
+
+
+def test_tsv_files_use_tabs(csv):
+    assert read(csv("a,x\tb\n1\t2\n", "table.tsv")).names == ("a,x", "b")
+
+
+def test_quotes_line_ends_byte_order_mark_and_blank_lines(csv):
+    data = read(csv('\ufeff"a" , b\r\n"x, y",1\r\n\r\n"two\r\nlines", 1.0\r\n'))
+    assert data.names == ("a", "b")
+    assert data.variable("a").states == ("two\r\nlines", "x, y")
+    assert data.variable("b").states == ("1",)
+
+
+def test_compressed_files(csv):
+    data = read(csv(gzip.compress(b"a,b\n1,2\n"), "table.csv.gz"))
+    assert data.names == ("a", "b")
+    with pytest.raises(FileFormatError, match="damaged gzip"):
+        read(csv(gzip.compress(b"a,b\n1,2\n" * 99)[:-12], "cut.csv.gz"))
+
+
+def test_weights_from_a_column(csv):
+    data = read(csv("a,n\nx,3\ny,4\n"), weights="n")
+    assert (data.names, data.total_weight) == (("a",), 7)
+
+
+def test_many_pieces(csv, monkeypatch):
+    monkeypatch.setattr(csv_file, "_PIECE", 3)
+    data = read(csv("a\n" + "".join(f"s{i % 4}\n" for i in range(20))))
+    assert data.column("a").tolist() == [i % 4 for i in range(20)]
+
+
+def test_encodings(csv):
+    path = csv("a\nJosé\n".encode("latin-1"))
+    assert read(path, encoding="latin-1").variable("a").states == ("José",)
+    with pytest.raises(FileFormatError, match="is not utf-8 text: byte 0xe9"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n1,2\n1\n", "line 3: 1 values, expected 2"),
+        ("a,b\n1,2\n\n1,2,3\n", "line 4: 3 values, expected 2"),
+        ("a,a\n1,2\n", "line 1: column names must be unique; repeated: 'a'"),
+        (",a\n1,2\n", "line 1: column 1 of 2 has no name"),
+        ("a,b\n", "has a header but no rows"),
+        ("\n1,2\n", "line 1: expected a header"),
+    ],
+)
+def test_damaged_files(csv, content, message):
+    with pytest.raises(FileFormatError, match=message):
+        read(csv(content))
+
+
+def test_text_in_a_column_of_numbers(csv):
+    path = csv("a\n" + "".join(f"{i}.5\n" for i in range(6000)) + "tall\n")
+    with pytest.raises(DataError, match=r"'a', row 6000 .*'tall' is not a number"):
+        read(path, kinds={"a": "continuous"})
