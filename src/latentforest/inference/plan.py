@@ -54,24 +54,38 @@ def draw_forest(
     dense
         Variables whose subtree is replaced by its messages.
     """
-    drawn: dict[str, Node] = {}
+    masks: dict[str, Mask] = {}
     for name in reversed(structure.order):
-        children = [drawn[child] for child in structure.children(name)]
-        parents = structure.parents(name)
-        card = structure.shape(name)[-1]
+        masks[name] = bits.get(name, 0)
+        for child in structure.children(name):
+            masks[name] |= masks[child]
+    reached = _reach(structure, dense)
+    drawn: dict[str, Node] = {}
+    for name in reversed(reached):
+        parents, card, own = structure.parents(name), structure.shape(name)[-1], bits.get(name, 0)
         width = structure.shape(name)[0] if parents else card
-        own = bits.get(name, 0)
-        mask = own
-        for child in children:
-            mask |= child.mask
         if name in dense:
-            drawn[name] = Node(P.DENSE, card, width, mask, name)
-        elif own and parents and not children:
-            drawn[name] = Node(P.LEAF, card, width, mask, name)
+            drawn[name] = Node(P.DENSE, card, width, masks[name], name)
+        elif own and parents and not structure.children(name):
+            drawn[name] = Node(P.LEAF, card, width, own, name)
         else:
-            grouped = _gather(children, card, group, own)
-            drawn[name] = Node(P.HIDDEN, card, width, mask, name, own, grouped, not parents)
+            children = [drawn[child] for child in structure.children(name)]
+            children = _gather(children, card, group, own)
+            drawn[name] = Node(P.HIDDEN, card, width, masks[name], name, own, children, not parents)
     return [drawn[root] for root in structure.roots]
+
+
+def _reach(structure: Structure, dense: Collection[str]) -> list[str]:
+    """List the variables that are not below a dense one, parents first."""
+    below: set[str] = set()
+    reached = []
+    for name in structure.order:
+        parents = structure.parents(name)
+        if parents and (parents[0] in dense or parents[0] in below):
+            below.add(name)
+        else:
+            reached.append(name)
+    return reached
 
 
 def _gather(children: list[Node], card: int, group: GroupChildren, own: Mask) -> list[Node]:

@@ -198,6 +198,7 @@ def climb_pyramid(
     starts: FloatArray,
     prior: FloatArray,
     limits: Limits,
+    resumes: bool,
     trajectory: FloatArray,
 ) -> tuple[int, float, bool]:
     """Fit from several starts, the rows of ``starts``, which are changed in place.
@@ -205,7 +206,8 @@ def climb_pyramid(
     One iteration each, the better half goes on for two, and so on until one is left, which runs
     to ``limits.max_iterations`` in all. ``trajectory`` and ``climb`` are those of the last level.
     Returns the best row, the objective of its parameters, and whether all went well: the climb
-    stops as soon as a row vanishes, which only the log domain can treat.
+    stops as soon as a row vanishes, which only the log domain can treat. ``resumes`` goes on with a
+    single start where ``climb`` was left.
     """
     n_alive, n_done, n_next = starts.shape[0], 0, 1
     alive, objectives, nothing = np.arange(n_alive), np.empty(n_alive), np.empty(0)
@@ -216,7 +218,8 @@ def climb_pyramid(
             level = Limits(n_next, limits.least_gain, limits.accelerate)
         for i in range(n_alive):
             theta, goes_on = starts[alive[i]], True
-            restart(climb)
+            if not resumes:
+                restart(climb)
             while goes_on:
                 value, n_vanished = propagate(plan, work, theta, climb.counts, nothing)
                 if n_vanished > 0:

@@ -68,7 +68,7 @@ class Workspace(NamedTuple):
     buffer: FloatArray  # messages, outside factors, beliefs, tables, counts, scratch
     shifts: IntArray  # exponents of 2^256 by which patterns were scaled
     is_shifted: BoolArray  # at a node's record: whether any of its patterns was scaled
-    vanished: LongArray  # entries of `Plan.weights` whose likelihood vanished
+    vanished: LongArray  # how many likelihoods vanished, then their entries in `Plan.weights`
 
 
 def make_workspace(plan: Plan) -> Workspace:
@@ -84,5 +84,5 @@ def make_workspace(plan: Plan) -> Workspace:
         buffer,
         np.zeros(plan.sizes[N_SHIFTS], np.int32),
         np.zeros(len(plan.nodes), np.bool_),
-        np.zeros(len(plan.weights), np.int64),
+        np.zeros(len(plan.weights) + 1, np.int64),
     )

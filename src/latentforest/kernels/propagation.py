@@ -260,18 +260,18 @@ def propagate(
     if has_counts:
         _clear(counts, 0, counts.shape[0])
         _clear(buffer, outside, 2 * outside)
-    log_likelihood, n_vanished = 0.0, 0
+    log_likelihood = 0.0
+    work.vanished[0] = 0
     for u in range(0, nodes.shape[0], N_FIELDS):
         if nodes[u + IS_ROOT] == 1:
-            value, n_vanished = _leave_root(plan, work, counts, values, u, n_vanished)
-            log_likelihood += value
+            log_likelihood += _leave_root(plan, work, counts, values, u)
         elif has_counts and nodes[u + KIND] == HIDDEN:
             _descend(plan, work, u)
         elif has_counts and nodes[u + KIND] == PRODUCT:
             _spread(plan, work, u)
         if has_counts and nodes[u + IS_FREE] == 1:
             _collect(nodes, u, theta, buffer, outside, counts)
-    return log_likelihood, n_vanished
+    return log_likelihood, work.vanished[0]
 
 
 @inlined
@@ -311,8 +311,7 @@ def _leave_root(
     counts: FloatArray,
     values: FloatArray,
     u: int,
-    n_vanished: int,
-) -> tuple[float, int]:
+) -> float:
     """Weigh each root pattern by weight / likelihood and start the way down."""
     nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
     weights, buffer, outside, scratch = (
@@ -345,8 +344,8 @@ def _leave_root(
             _keep_state(buffer, scratch + row, row, index[own + p])
             likelihood = buffer[scratch + row + index[own + p]]
         if not likelihood >= VANISHING:
-            work.vanished[n_vanished] = nodes[u + WEIGHTS] + p
-            n_vanished += 1
+            work.vanished[0] += 1
+            work.vanished[work.vanished[0]] = nodes[u + WEIGHTS] + p
             continue
         value = math.log(likelihood)
         if has_shifts:
@@ -361,7 +360,7 @@ def _leave_root(
                 store(buffer, sums + k, load(buffer, sums + k) + here)
                 store(buffer, scratch + k, load(buffer, scratch + k) * scale)
             _distribute(nodes, slot_child, slot_index, index, u, p, buffer, outside, scratch)
-    return log_likelihood, n_vanished
+    return log_likelihood
 
 
 @kernel

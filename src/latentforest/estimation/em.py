@@ -1,0 +1,284 @@
+"""Fitting the free tables of a forest by EM: from several starts, monitored, interruptible.
+
+A small fit is one compiled call. A large one, or one whose rows vanish in the fast arithmetic,
+runs the same iterations one by one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from latentforest.errors import ParameterError
+from latentforest.inference.forest import Forest, map_threads
+from latentforest.kernels.em import (
+    CONVERGED,
+    N_DONE,
+    OBJECTIVE,
+    Climb,
+    Families,
+    Limits,
+    advance,
+    climb_pyramid,
+    log_prior,
+    make_climb,
+)
+from latentforest.kernels.types import FloatArray
+from latentforest.model.structure import Structure
+
+LOG_IMPOSSIBLE = -1e4  # what a row of probability zero adds, so that objectives can be compared
+PIECE_SECONDS = (
+    0.2  # a compiled call should not run much longer than this: it cannot be interrupted
+)
+
+Report = Callable[["Monitor"], None]
+
+
+@dataclass(frozen=True)
+class EMSettings:
+    """When EM stops and how it moves.
+
+    Parameters
+    ----------
+    max_iterations
+        Most iterations in all, those of the pyramid included.
+    tolerance
+        EM has converged when an iteration raises the objective by at most this much per row.
+    accelerate
+        Extrapolate through pairs of iterations (SQUAREM); never lowers the objective.
+    """
+
+    max_iterations: int = 1000
+    tolerance: float = 1e-8
+    accelerate: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.max_iterations >= 1:
+            raise ParameterError(f"max_iterations must be at least 1, got {self.max_iterations!r}")
+        if not self.tolerance >= 0:
+            raise ParameterError(f"tolerance must not be negative, got {self.tolerance!r}")
+
+
+@dataclass
+class Monitor:
+    """How EM went from the start that won.
+
+    Attributes
+    ----------
+    trajectory
+        Objective (log-likelihood plus log prior) before each iteration of the last level of the
+        pyramid; never falls.
+    converged
+        True only if the tolerance was met.
+    reason
+        Why EM stopped, in words.
+    impossible_weight
+        Weight of the rows that have probability zero under the fitted parameters.
+    """
+
+    trajectory: FloatArray = field(default_factory=lambda: np.empty(0))
+    converged: bool = False
+    reason: str = "not started"
+    impossible_weight: float = 0.0
+
+    @property
+    def n_iterations(self) -> int:
+        """Number of iterations of the last level of the pyramid."""
+        return len(self.trajectory)
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """Fitted parameters with their objective."""
+
+    parameters: FloatArray
+    objective: float
+    log_likelihood: float
+    monitor: Monitor
+
+
+def fit(
+    forest: Forest,
+    starts: FloatArray,
+    prior: FloatArray | None = None,
+    settings: EMSettings | None = None,
+    report: Report | None = None,
+    deadline: float | None = None,
+) -> FitResult:
+    """Fit the free tables of a forest from one or more starts.
+
+    Parameters
+    ----------
+    forest
+        The structure over the data.
+    starts
+        Parameter vectors, ``(n_starts, n_values)`` or one vector.
+    prior
+        Pseudo-counts in the layout of the parameters; default none (maximum likelihood).
+    settings
+        Stopping rules.
+    report
+        Called now and then with the monitor so far.
+    deadline
+        Value of ``time.monotonic()`` at which to stop and return the best so far.
+    """
+    starts = np.atleast_2d(np.array(starts, dtype=np.float64))
+    task = _Task(
+        forest,
+        np.zeros(forest.n_values) if prior is None else prior,
+        settings or EMSettings(),
+        report,
+        deadline,
+    )
+    if task.is_small(len(starts)):
+        result = task.climb_at_once(starts.copy())
+        if result is not None:
+            return result
+    return task.climb_by_levels(starts)
+
+
+class _Task:
+    """One fit: the forest, the prior, and how to run iterations on it."""
+
+    def __init__(
+        self,
+        forest: Forest,
+        prior: FloatArray,
+        settings: EMSettings,
+        report: Report | None,
+        deadline: float | None,
+    ) -> None:
+        self.forest = forest
+        self.prior = prior
+        self.settings = settings
+        self.report = report
+        self.deadline = deadline
+        self.families = free_families(forest.structure, forest.free)
+        self.least_gain = settings.tolerance * forest.data.total_weight
+        self.is_compiled = len(forest.plans) == 1
+
+    def is_small(self, n_starts: int) -> bool:
+        """Whether one compiled call does all within a moment."""
+        n_iterations = self.settings.max_iterations + n_starts * (1 + n_starts.bit_length())
+        return self.is_compiled and n_iterations * self.iteration_seconds() < PIECE_SECONDS
+
+    def iteration_seconds(self) -> float:
+        """Estimate the time of an iteration from the size of the buffers."""
+        plan = self.forest.plans[0]
+        return 2e-9 * (float(plan.sizes[0]) + 8 * len(plan.weights)) + 1e-6
+
+    def climb_at_once(self, starts: FloatArray) -> FitResult | None:
+        """Run the whole pyramid in one call; nothing if a row vanished."""
+        trajectory = np.empty(self.settings.max_iterations + 2 * len(starts))
+        climb = make_climb(self.forest.n_values)
+        limits = self.limits(self.settings.max_iterations)
+        best, objective, is_sound = self.call(starts, climb, limits, False, trajectory)
+        if not is_sound:
+            return None
+        return self.result(starts[best], objective, 0.0, climb, trajectory)
+
+    def climb_by_levels(self, starts: FloatArray) -> FitResult:
+        """Run the pyramid level by level, starts side by side, watching the clock."""
+        thetas = [start.copy() for start in starts]
+        climbs = [make_climb(self.forest.n_values) for _ in thetas]
+        size = self.settings.max_iterations + 2 * len(starts)
+        trajectories = [np.empty(size) for _ in thetas]
+        alive, n_done, n_next = list(range(len(starts))), 0, 1
+        while len(alive) > 1 and not self.is_late():
+            level = Limits(n_next, -np.inf, False)
+
+            def climb_one(i: int, level: Limits = level) -> None:
+                climbs[i] = make_climb(self.forest.n_values)
+                self.run(thetas[i], climbs[i], level, trajectories[i])
+
+            n_threads = self.forest.data.n_jobs if self.is_compiled else 1
+            list(map_threads(climb_one, alive, n_threads))
+            alive.sort(key=lambda i: -climbs[i].values[OBJECTIVE])
+            alive = alive[: (len(alive) + 1) // 2]
+            n_done += n_next
+            n_next *= 2
+        best = alive[0]
+        climbs[best] = make_climb(self.forest.n_values)
+        limits = self.limits(max(self.settings.max_iterations - n_done, 1))
+        self.run(thetas[best], climbs[best], limits, trajectories[best])
+        value, lost = self.forest.log_likelihood(thetas[best])
+        value += log_prior(self.families, self.prior, thetas[best]) + lost * LOG_IMPOSSIBLE
+        return self.result(thetas[best], value, lost, climbs[best], trajectories[best])
+
+    def limits(self, max_iterations: int) -> Limits:
+        return Limits(max_iterations, self.least_gain, self.settings.accelerate)
+
+    def is_late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def call(
+        self,
+        starts: FloatArray,
+        climb: Climb,
+        limits: Limits,
+        resumes: bool,
+        trajectory: FloatArray,
+    ) -> tuple[int, float, bool]:
+        plan, work = self.forest.plans[0], self.forest.take_workspace(0)
+        result: tuple[int, float, bool] = climb_pyramid(
+            plan, work, climb, self.families, starts, self.prior, limits, resumes, trajectory
+        )
+        self.forest.give_back(0, work)
+        return result
+
+    def run(self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray) -> None:
+        """Iterate on one start up to the limits, in pieces that can be interrupted."""
+        goes_on = True
+        while goes_on and not (self.is_late() and climb.flags[N_DONE] > 0):
+            goes_on = self.run_piece(theta, climb, limits, trajectory)
+            if self.report is not None and limits.least_gain >= 0:
+                self.report(self.monitor(climb, trajectory, 0.0))
+
+    def run_piece(
+        self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray
+    ) -> bool:
+        """Run some iterations; false when the run is over."""
+        n_done = int(climb.flags[N_DONE])
+        if self.is_compiled:
+            piece = max(1, int(PIECE_SECONDS / self.iteration_seconds()))
+            upto = limits._replace(max_iterations=min(limits.max_iterations, n_done + piece))
+            _, _, is_sound = self.call(theta[None], climb, upto, n_done > 0, trajectory)
+            is_over = climb.flags[CONVERGED] or climb.flags[N_DONE] >= limits.max_iterations
+            if is_sound or is_over:
+                return not is_over
+        value, lost = self.forest.expected_counts(theta, climb.counts)
+        value += lost * LOG_IMPOSSIBLE
+        goes_on: bool = advance(climb, self.families, theta, value, self.prior, limits, trajectory)
+        return goes_on
+
+    def monitor(self, climb: Climb, trajectory: FloatArray, lost: float) -> Monitor:
+        n_done, converged = int(climb.flags[N_DONE]), bool(climb.flags[CONVERGED])
+        if converged:
+            reason = f"the gain per row fell to {self.settings.tolerance:g} or less"
+        elif self.is_late():
+            reason = "the time limit was reached"
+        else:
+            reason = f"the limit of {self.settings.max_iterations} iterations was reached"
+        return Monitor(trajectory[:n_done].copy(), converged, reason, lost)
+
+    def result(
+        self, theta: FloatArray, objective: float, lost: float, climb: Climb, trajectory: FloatArray
+    ) -> FitResult:
+        log_likelihood = objective - log_prior(self.families, self.prior, theta)
+        if lost > 0:
+            log_likelihood = -np.inf
+        monitor = self.monitor(climb, trajectory, lost)
+        return FitResult(theta.copy(), objective, float(log_likelihood), monitor)
+
+
+def free_families(structure: Structure, free: list[str]) -> Families:
+    """List where the free tables lie in the parameter vector."""
+    shapes = [structure.shape(name) for name in free]
+    return Families(
+        np.array([structure.offset(name) for name in free], np.int64),
+        np.array([int(np.prod(shape[:-1])) for shape in shapes], np.int64),
+        np.array([shape[-1] for shape in shapes], np.int64),
+    )

@@ -1,0 +1,63 @@
+"""Pseudo-counts for MAP estimates, in the layout of the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from latentforest.errors import ParameterError
+from latentforest.kernels.types import FloatArray
+from latentforest.model.structure import Structure
+
+Smoothing = float | str | Mapping[str, ArrayLike] | None
+
+
+def pseudo_counts(structure: Structure, smoothing: Smoothing) -> FloatArray:
+    """Return the pseudo-count of every table entry.
+
+    Parameters
+    ----------
+    structure
+        Gives the tables.
+    smoothing
+        ``None``, 0 or "none": maximum likelihood. A number: that many pseudo-observations in each
+        cell of every table. "laplace": one. A mapping: for each variable named, an array that
+        broadcasts to its table; none for the others.
+
+    Examples
+    --------
+    >>> from latentforest.data import Variable
+    >>> structure = Structure([Variable("a", ("0", "1"))], {})
+    >>> pseudo_counts(structure, {"a": [1, 3]})
+    array([1., 3.])
+    """
+    if isinstance(smoothing, str):
+        if smoothing not in ("none", "laplace"):
+            raise ParameterError(
+                f"smoothing must be a number, 'none', 'laplace' or a mapping, got {smoothing!r}"
+            )
+        smoothing = 1.0 if smoothing == "laplace" else 0.0
+    if isinstance(smoothing, Mapping):
+        return _from_mapping(structure, smoothing)
+    value = 0.0 if smoothing is None else float(smoothing)
+    if not 0 <= value < np.inf:
+        raise ParameterError(f"smoothing must be finite and not negative, got {smoothing!r}")
+    return np.full(structure.n_values, value)
+
+
+def _from_mapping(structure: Structure, smoothing: Mapping[str, ArrayLike]) -> FloatArray:
+    prior = np.zeros(structure.n_values)
+    for name, values in smoothing.items():
+        shape = structure.shape(name)
+        try:
+            table = np.broadcast_to(np.asarray(values, dtype=np.float64), shape)
+        except ValueError:
+            raise ParameterError(
+                f"pseudo-counts of {name!r} have shape {np.shape(values)}, expected {shape}"
+            ) from None
+        if not np.all((table >= 0) & (table < np.inf)):
+            raise ParameterError(f"pseudo-counts of {name!r} must be finite and not negative")
+        structure.table_view(prior, name)[...] = table
+    return prior

@@ -1,0 +1,42 @@
+"""Where EM starts: random parameters, one independent stream of random numbers for each start."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from latentforest.data.dataset import Dataset
+from latentforest.kernels.types import FloatArray
+from latentforest.model.structure import Structure
+
+SHARE = 0.5  # share of the random part in a row of a start; the rest is the marginal distribution
+
+
+def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: int) -> FloatArray:
+    """Make random parameter vectors, ``(n_starts, n_values)``.
+
+    Rows of tables are halfway between the column's frequencies (uniform for latent variables) and
+    a point drawn uniformly from the simplex. All probabilities are positive, except those of
+    states that no row has.
+    """
+    bases = {name: base_distribution(structure, dataset, name) for name in structure.names}
+    starts = np.empty((n_starts, structure.n_values))
+    for s in range(n_starts):
+        generator = np.random.default_rng([seed, s])
+        for name in structure.names:
+            shape = structure.shape(name)
+            table = structure.table_view(starts[s], name)
+            noise = generator.standard_exponential(shape)
+            noise *= bases[name] > 0
+            noise /= noise.sum(axis=-1, keepdims=True)
+            table[...] = (1 - SHARE) * bases[name] + SHARE * noise
+    return starts
+
+
+def base_distribution(structure: Structure, dataset: Dataset, name: str) -> FloatArray:
+    """Frequencies of an observed variable, uniform for a latent or never observed one."""
+    n_states = structure.shape(name)[-1]
+    if name in structure.latents:
+        return np.full(n_states, 1.0 / n_states)
+    counts = np.asarray(dataset.counts(name), dtype=np.float64)
+    total = counts.sum()
+    return counts / total if total > 0 else np.full(n_states, 1.0 / n_states)

@@ -1,0 +1,310 @@
+"""A table prepared for the kernels, and forests laid out over it.
+
+``PatternedData`` holds the rows in blocks with their pattern columns. ``Forest`` is one structure
+over these rows: it gives log-likelihoods and expected counts for any parameters.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from latentforest.data.dataset import Dataset
+from latentforest.errors import DataError, ModelError, ParameterError
+from latentforest.inference.patterns import Group, Mask, PatternStore, group_children
+from latentforest.inference.plan import build_plan, draw_forest, flatten
+from latentforest.kernels.plan import (
+    COLUMN,
+    MESSAGES,
+    N_FIELDS,
+    N_PATTERNS,
+    WIDTH,
+    Plan,
+    Workspace,
+    make_workspace,
+)
+from latentforest.kernels.propagation import propagate
+from latentforest.kernels.rescue import add_row
+from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.model.structure import Structure
+
+BLOCK_ROWS = 1 << 16  # rows that are propagated at once; more are split, whatever the threads
+SAMPLE_ROWS = 1 << 12  # rows on which the grouping of children is decided
+KEPT_BYTES = 1 << 26  # pattern columns and working memory that are kept for later use
+NOTHING = np.empty(0)
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Block(NamedTuple):
+    """Consecutive rows with their pattern columns and weights."""
+
+    store: PatternStore
+    weights: FloatArray
+
+
+@lru_cache(maxsize=1)
+def _executor(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="latentforest")
+
+
+def map_threads(
+    function: Callable[[Item], Result], items: Sequence[Item], n_jobs: int
+) -> Iterable[Result]:
+    """Apply a function to each item, in order, with up to ``n_jobs`` threads."""
+    if n_jobs == 1 or len(items) < 2:
+        return map(function, items)
+    return _executor(n_jobs).map(function, items)
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Turn a scikit-learn style ``n_jobs`` into a number of threads."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0 or not isinstance(n_jobs, int | np.integer):
+        raise ParameterError(f"n_jobs must be a non-zero whole number or None, got {n_jobs!r}")
+    return int(n_jobs) if n_jobs > 0 else max(1, (available or 1) + 1 + int(n_jobs))
+
+
+class PatternedData:
+    """The categorical columns of a table, equal rows merged, split into blocks of rows.
+
+    Parameters
+    ----------
+    dataset
+        All columns must be categorical.
+    n_jobs
+        Threads; results do not depend on it.
+
+    Examples
+    --------
+    >>> from latentforest.datasets import load
+    >>> data = PatternedData(load("hiv-tests"))
+    >>> data.n_rows, data.total_weight
+    (9, 428.0)
+    """
+
+    def __init__(self, dataset: Dataset, n_jobs: int | None = None) -> None:
+        for variable in dataset.variables:
+            if not variable.is_categorical:
+                raise DataError(
+                    f"column {variable.name!r} is continuous, but categorical columns are needed; "
+                    f"leave it out or read it with kinds={{{variable.name!r}: 'categorical'}}"
+                )
+        self.n_jobs = count_threads(n_jobs)
+        merged, self.inverse = _merge(dataset)
+        self.dataset = merged
+        self.n_rows = merged.n_rows
+        self.total_weight = float(merged.total_weight)
+        self.bits = {name: 1 << j for j, name in enumerate(merged.names)}
+        self._cards = [variable.n_states for variable in merged.variables]
+        n_blocks = -(-self.n_rows // BLOCK_ROWS)
+        self._edges = np.linspace(0, self.n_rows, n_blocks + 1).astype(int)
+        capacity = KEPT_BYTES // n_blocks
+        self.blocks = [
+            Block(self._store(slice(low, high), capacity), merged.weights[low:high])
+            for low, high in zip(self._edges[:-1], self._edges[1:], strict=True)
+        ]
+        step = -(-self.n_rows // SAMPLE_ROWS)
+        self._sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
+        self._groupings: dict[tuple[tuple[Mask, ...], Mask], list[Group]] = {}
+
+    def _store(self, rows: slice, capacity: int = KEPT_BYTES) -> PatternStore:
+        columns = [column[rows] for column in self.dataset.columns]
+        return PatternStore(columns, self._cards, capacity)
+
+    def group(self, masks: tuple[Mask, ...], own: Mask) -> list[Group]:
+        """Group the children of a node, deciding on a sample and then on the first block."""
+        key = (masks, own)
+        if key not in self._groupings:
+            groups = group_children(self._sample, masks, own)
+            if self._sample is not self.blocks[0].store:
+                groups = group_children(self.blocks[0].store, groups, own)
+            self._groupings[key] = groups
+        return self._groupings[key]
+
+    def first_row(self, b: int) -> int:
+        """Return the number of the first (merged) row of a block."""
+        return int(self._edges[b])
+
+    def spread(self, values: Sequence[FloatArray]) -> FloatArray:
+        """Join the values of the blocks' rows and repeat them for the rows of the given table."""
+        joined = np.concatenate(list(values))
+        return joined if self.inverse is None else joined[self.inverse]
+
+
+def _merge(dataset: Dataset) -> tuple[Dataset, LongArray | None]:
+    """Merge equal rows where that saves at least a tenth of them."""
+    merged, inverse = dataset.merged()
+    if merged.n_rows > 0.9 * dataset.n_rows:
+        return dataset, None
+    return merged, inverse
+
+
+class Forest:
+    """A forest laid out over a table: likelihoods and expected counts for any parameters.
+
+    Parameters
+    ----------
+    structure
+        A forest; its observed variables are columns of the table with the same states.
+    data
+        The table.
+    free
+        Variables whose tables are estimated; default all.
+    dense
+        For each variable whose subtree is replaced by fixed messages to its parent: the messages
+        for the patterns of each block, ``(n_patterns, n_states of the parent)``.
+
+    Examples
+    --------
+    >>> from latentforest.datasets import load
+    >>> table = load("hiv-tests")
+    >>> forest = Forest(Structure(table.variables, {}), PatternedData(table))
+    >>> forest.log_likelihood(np.full(8, 0.5))
+    (-1186.660..., 0.0)
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        data: PatternedData,
+        free: Collection[str] | None = None,
+        dense: Mapping[str, Sequence[FloatArray]] | None = None,
+    ) -> None:
+        _check(structure, data)
+        self.structure = structure
+        self.data = data
+        dense = dense or {}
+        bits = {name: data.bits[name] for name in structure.observed}
+        self.roots = draw_forest(structure, bits, data.group, dense)
+        self.nodes = flatten(self.roots)
+        self.free = [
+            node.name for node in self.nodes if node.name and (free is None or node.name in free)
+        ]
+
+        def plan_block(b: int) -> Plan:
+            block = data.blocks[b]
+            here = {name: messages[b] for name, messages in dense.items()}
+            return build_plan(structure, self.nodes, block.store, block.weights, free, here)
+
+        self.plans = list(map_threads(plan_block, range(len(data.blocks)), data.n_jobs))
+        size = sum(8 * int(plan.sizes[0]) for plan in self.plans)
+        self._keeps_memory = len(self.plans) == 1 or size <= KEPT_BYTES
+        self._idle: list[list[Workspace]] = [[] for _ in self.plans]
+
+    @property
+    def n_values(self) -> int:
+        """Length of the parameter vector."""
+        return self.structure.n_values
+
+    def take_workspace(self, b: int) -> Workspace:
+        """Return working memory for block ``b`` that nobody else uses."""
+        try:
+            return self._idle[b].pop()
+        except IndexError:
+            return make_workspace(self.plans[b])
+
+    def give_back(self, b: int, work: Workspace) -> None:
+        """Keep working memory for the next who takes it."""
+        if self._keeps_memory:
+            self._idle[b].append(work)
+
+    def expected_counts(self, theta: FloatArray, counts: FloatArray) -> tuple[float, float]:
+        """Fill ``counts`` with the expected counts of all rows.
+
+        Returns the log-likelihood of the rows of positive probability, and the weight of the
+        others. A row without a value for a leaf adds nothing to that leaf's counts.
+        """
+
+        def expect(b: int) -> tuple[float, float, FloatArray]:
+            here = np.empty(self.n_values)
+            return *self._propagate(b, theta, here, NOTHING), here
+
+        counts[:] = 0.0
+        log_likelihood, impossible = 0.0, 0.0
+        for value, lost, here in self._over_blocks(expect):
+            counts += here
+            log_likelihood += value
+            impossible += lost
+        return log_likelihood, impossible
+
+    def log_likelihood(self, theta: FloatArray) -> tuple[float, float]:
+        """Log-likelihood of the rows of positive probability, and the weight of the others."""
+        results = self._over_blocks(lambda b: self._propagate(b, theta, NOTHING, NOTHING))
+        values, lost = zip(*results, strict=True)
+        return float(sum(values)), float(sum(lost))
+
+    def row_log_likelihoods(self, theta: FloatArray) -> FloatArray:
+        """Log-likelihood of each row of the table; minus infinity for probability zero."""
+
+        def by_row(b: int) -> FloatArray:
+            values = np.empty(len(self.plans[b].weights))
+            self._propagate(b, theta, NOTHING, values)
+            rows, start = np.zeros(len(self.data.blocks[b].weights)), 0
+            for root in self.roots:
+                column = self.data.blocks[b].store.column(root.mask)
+                rows += values[start : start + column.n_patterns][column.codes]
+                start += column.n_patterns
+            return rows
+
+        return self.data.spread(list(self._over_blocks(by_row)))
+
+    def messages(self, theta: FloatArray, names: Collection[str]) -> dict[str, list[FloatArray]]:
+        """Return the messages of subtrees to their parents, for each block.
+
+        They are known up to a factor for each pattern.
+        """
+        place = {node.name: u * N_FIELDS for u, node in enumerate(self.nodes) if node.name}
+        result: dict[str, list[FloatArray]] = {name: [] for name in names}
+        for b, plan in enumerate(self.plans):
+            work = self.take_workspace(b)
+            propagate(plan, work, theta, NOTHING, NOTHING)
+            for name in names:
+                record = plan.nodes[place[name] : place[name] + N_FIELDS]
+                start, n = record[MESSAGES], record[N_PATTERNS]
+                rows = work.buffer[start : start + n * record[COLUMN]].reshape(n, -1)
+                result[name].append(rows[:, : record[WIDTH]].copy())
+            self.give_back(b, work)
+        return result
+
+    def _over_blocks(self, function: Callable[[int], Result]) -> Iterable[Result]:
+        return map_threads(function, range(len(self.plans)), self.data.n_jobs)
+
+    def _propagate(
+        self, b: int, theta: FloatArray, counts: FloatArray, values: FloatArray
+    ) -> tuple[float, float]:
+        plan, work = self.plans[b], self.take_workspace(b)
+        log_likelihood, n_vanished = propagate(plan, work, theta, counts, values)
+        impossible = 0.0
+        for entry in work.vanished[1 : n_vanished + 1]:
+            value, weight = add_row(plan, work, theta, counts, entry), plan.weights[entry]
+            if len(values):
+                values[entry] = value
+            if value > -np.inf:
+                log_likelihood += weight * value
+            else:
+                impossible += weight
+        self.give_back(b, work)
+        return log_likelihood, impossible
+
+
+def _check(structure: Structure, data: PatternedData) -> None:
+    if not structure.is_forest:
+        child = next(name for name in structure.names if len(structure.parents(name)) > 1)
+        raise ModelError(
+            f"a forest is needed, but variable {child!r} has parents {structure.parents(child)}"
+        )
+    for name in structure.observed:
+        if name not in data.bits:
+            raise DataError(f"the table has no column {name!r}, which the network needs")
+        expected, found = structure.variable(name).states, data.dataset.variable(name).states
+        if expected != found:
+            raise DataError(f"column {name!r} has states {found}, but the network has {expected}")

@@ -1,0 +1,199 @@
+"""Posterior distributions of chosen variables, and of pairs along edges, for every row.
+
+After an upward pass, the way down from the root to a chosen variable is followed for all root
+patterns at once, in the log domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from latentforest.data.dataset import Dataset
+from latentforest.errors import ModelError
+from latentforest.inference.forest import NOTHING, Forest
+from latentforest.inference.plan import Node
+from latentforest.kernels.plan import (
+    COLUMN,
+    HIDDEN,
+    LEAF,
+    MESSAGES,
+    N_FIELDS,
+    N_PATTERNS,
+    Workspace,
+)
+from latentforest.kernels.propagation import propagate
+from latentforest.kernels.types import AnyArray, FloatArray
+from latentforest.model.elimination import compute_joint
+from latentforest.model.network import Network
+
+
+def compute_posteriors(forest: Forest, network: Network, names: Sequence[str]) -> list[FloatArray]:
+    """Return ``P(variable | row)`` for each name, ``(n_rows, n_states)`` each.
+
+    A row of probability zero gets ``nan``.
+    """
+    return _compute(forest, network, names, pairs=False)
+
+
+def compute_edge_posteriors(
+    forest: Forest, network: Network, names: Sequence[str]
+) -> list[FloatArray]:
+    """Return ``P(parent, variable | row)``, ``(n_rows, n_parent_states, n_states)`` each."""
+    for name in names:
+        if not network.structure.parents(name):
+            raise ValueError(f"variable {name!r} is a root and has no edge to a parent")
+    return _compute(forest, network, names, pairs=True)
+
+
+def _compute(
+    forest: Forest, network: Network, names: Sequence[str], pairs: bool
+) -> list[FloatArray]:
+    paths = [_find_path(forest, name) for name in names]
+    results: list[list[FloatArray]] = [[] for _ in names]
+    for b, plan in enumerate(forest.plans):
+        work = forest.take_workspace(b)
+        propagate(plan, work, network.parameters, NOTHING, NOTHING)
+        for path, result in zip(paths, results, strict=True):
+            values = _Descent(forest, network, b, work).follow(path, pairs)
+            codes = forest.data.blocks[b].store.column(path[0].mask).codes
+            _repair(forest, network, b, path, pairs, values)
+            result.append(values[codes])
+        forest.give_back(b, work)
+    return [forest.data.spread(result) for result in results]
+
+
+def _find_path(forest: Forest, name: str) -> list[Node]:
+    """Return the nodes of the plan from a root down to a variable."""
+    stack = [[root] for root in forest.roots]
+    while stack:
+        path = stack.pop()
+        if path[-1].name == name:
+            return path
+        stack += [[*path, child] for child in path[-1].children]
+    raise ValueError(f"variable {name!r} is not in the forest")
+
+
+class _Descent:
+    """The way down from a root to one variable, for all root patterns of a block."""
+
+    def __init__(self, forest: Forest, network: Network, b: int, work: Workspace) -> None:
+        self.network = network
+        self.store = forest.data.blocks[b].store
+        self.plan = forest.plans[b]
+        self.buffer = work.buffer
+        self.record = {id(node): u * N_FIELDS for u, node in enumerate(forest.nodes)}
+
+    def follow(self, path: list[Node], pairs: bool) -> FloatArray:
+        """Return the posterior of the last variable (with its parent's) for each root pattern."""
+        root, target = path[0], path[-1]
+        pattern: AnyArray = np.arange(self.store.column(root.mask).n_patterns)
+        outside = _log(self.network.cpd(root.name))[None, :]
+        outside = np.repeat(outside, len(pattern), axis=0)
+        for node, child in zip(path[:-1], path[1:], strict=True):
+            if node.kind == HIDDEN and not node.is_root:
+                outside = _sum_out(outside[:, :, None] + self.log_table(node)[None])
+            outside += self.own_evidence(node, pattern)
+            for other in node.children:
+                if other is not child:
+                    outside += self.log_messages(node, other, pattern)
+            pattern = self.child_pattern(node, child, pattern)
+        if target.is_root:
+            joint = outside + self.log_belief(target, pattern)
+        else:
+            joint = outside[:, :, None] + self.log_table(target)[None]
+            joint += self.log_belief(target, pattern)[:, None, :]
+            if not pairs:
+                joint = _sum_out(joint)
+        return _normalize(joint)
+
+    def log_table(self, node: Node) -> FloatArray:
+        return _log(self.network.cpd(node.name))
+
+    def child_pattern(self, node: Node, child: Node, pattern: AnyArray) -> AnyArray:
+        if child.mask == node.mask:
+            return pattern
+        if not child.mask:
+            return np.zeros_like(pattern)
+        first = self.store.column(node.mask).first
+        return self.store.column(child.mask).codes[first[pattern]]
+
+    def log_messages(self, node: Node, child: Node, pattern: AnyArray) -> FloatArray:
+        fields = self.plan.nodes[self.record[id(child)] :][:N_FIELDS]
+        start, n = fields[MESSAGES], fields[N_PATTERNS]
+        rows = self.buffer[start : start + n * fields[COLUMN]].reshape(n, -1)
+        logs = _log(rows[:, : child.width])
+        result: FloatArray = logs[self.child_pattern(node, child, pattern)]
+        return result
+
+    def own_evidence(self, node: Node, pattern: AnyArray) -> FloatArray:
+        """Zero for the states that an observed variable may have in each pattern, else -inf."""
+        result = np.zeros((len(pattern), node.card))
+        own = node.mask if node.kind == LEAF else node.own
+        if own:
+            bit = Node(LEAF, node.card, node.width, own)
+            states = self.child_pattern(node, bit, pattern)
+            seen = states < node.card
+            result[seen] = -np.inf
+            result[seen, states[seen]] = 0.0
+        return result
+
+    def log_belief(self, node: Node, pattern: AnyArray) -> FloatArray:
+        result = self.own_evidence(node, pattern)
+        for child in node.children:
+            result += self.log_messages(node, child, pattern)
+        return result
+
+
+def _repair(
+    forest: Forest, network: Network, b: int, path: list[Node], pairs: bool, values: FloatArray
+) -> None:
+    """Compute the few rows whose messages vanished by elimination, one by one."""
+    broken = np.flatnonzero(np.isnan(values.reshape(len(values), -1)[:, 0]))
+    if not len(broken):
+        return
+    store, name = forest.data.blocks[b].store, path[-1].name
+    column = store.column(path[0].mask)
+    dataset, offset = forest.data.dataset, forest.data.first_row(b)
+    targets = [*network.structure.parents(name), name] if pairs else [name]
+    for p in broken:
+        row = offset + int(np.flatnonzero(column.codes == p)[0])
+        values[p] = _eliminate(network, dataset, row, targets, values.shape[1:])
+
+
+def _eliminate(
+    network: Network, dataset: Dataset, row: int, targets: list[str], shape: tuple[int, ...]
+) -> FloatArray:
+    structure = network.structure
+    evidence = {name: int(dataset.column(name)[row]) for name in structure.observed}
+    evidence = {name: state for name, state in evidence.items() if state >= 0}
+    asked = tuple(name for name in targets if name not in evidence)
+    result = np.zeros(shape)
+    place = tuple(evidence.get(name, slice(None)) for name in targets)
+    try:
+        result[place] = compute_joint(structure, network.parameters, asked, evidence)
+    except ModelError:  # the row has probability zero
+        result[...] = np.nan
+    return result
+
+
+def _log(values: FloatArray) -> FloatArray:
+    """Logarithm, with -inf for zero."""
+    with np.errstate(divide="ignore"):
+        return np.log(values)
+
+
+def _sum_out(joint: FloatArray) -> FloatArray:
+    """Sum log values over the parent's axis."""
+    largest = joint.max(axis=1, keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, 0.0)
+    return _log(np.exp(joint - largest).sum(axis=1)) + largest[:, 0]
+
+
+def _normalize(joint: FloatArray) -> FloatArray:
+    flat = joint.reshape(len(joint), -1)
+    largest = flat.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        values = np.exp(flat - largest)
+    return (values / values.sum(axis=1, keepdims=True)).reshape(joint.shape)
