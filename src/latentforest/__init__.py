@@ -1,1 +1,56 @@
-"""Discovers the hidden structure under a table of data."""
+"""Discovers the hidden structure under a table of data.
+
+Names are loaded when they are first used, so that importing the package is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from latentforest.version import __version__
+
+if TYPE_CHECKING:
+    from latentforest import datasets
+    from latentforest.data import Dataset, Variable, read
+    from latentforest.learners import Independence, LatentClass
+    from latentforest.model import Network, Structure, load
+    from latentforest.scores import cross_validate
+
+_HOMES = {
+    "Dataset": "latentforest.data",
+    "Independence": "latentforest.learners",
+    "LatentClass": "latentforest.learners",
+    "Network": "latentforest.model",
+    "Structure": "latentforest.model",
+    "Variable": "latentforest.data",
+    "cross_validate": "latentforest.scores",
+    "load": "latentforest.model",
+    "read": "latentforest.data",
+}
+
+__all__ = [
+    "Dataset",
+    "Independence",
+    "LatentClass",
+    "Network",
+    "Structure",
+    "Variable",
+    "__version__",
+    "cross_validate",
+    "datasets",
+    "load",
+    "read",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return importlib.import_module("latentforest.datasets")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'latentforest' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

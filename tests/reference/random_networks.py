@@ -1,14 +1,15 @@
-"""Hypothesis strategies for small networks, with zeros in some of their tables."""
+"""Hypothesis strategies for small networks, with zeros in some of their tables, and their data."""
 
 import numpy as np
 from hypothesis import strategies as st
 
+from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.model import Network, Structure
 
 
 @st.composite
-def networks(draw, max_variables=6, max_parents=1, max_states=3):
+def networks(draw, max_variables=6, max_parents=1, max_states=3, share_of_zeros=0.15):
     """Draw a network whose variables have at most ``max_parents`` parents."""
     n_variables = draw(st.integers(1, max_variables))
     variables, parents = [], {}
@@ -21,7 +22,24 @@ def networks(draw, max_variables=6, max_parents=1, max_states=3):
         n_parents = draw(st.integers(0, min(max_parents, position)))
         parents[name] = draw(st.permutations(earlier))[:n_parents]
     shuffled = draw(st.permutations(variables))
-    return fill_randomly(Structure(shuffled, parents), draw(st.integers(0, 2**32 - 1)))
+    seed = draw(st.integers(0, 2**32 - 1))
+    return fill_randomly(Structure(shuffled, parents), seed, share_of_zeros)
+
+
+@st.composite
+def tables_for(draw, network, max_rows=8, missing=True):
+    """Draw a table with the observed variables of a network and a column that it does not use."""
+    n_rows = draw(st.integers(1, max_rows))
+    unused = Variable("unused", ("a", "b"))
+    variables = [network.structure.variable(name) for name in network.observed] + [unused]
+    variables = draw(st.permutations(variables))
+    columns = []
+    for variable in variables:
+        codes = st.integers(-1 if missing else 0, variable.n_states - 1)
+        columns.append(draw(st.lists(codes, min_size=n_rows, max_size=n_rows)))
+    weights = [draw(st.sampled_from([1.0, 2.5]))]
+    weights += [draw(st.sampled_from([0.0, 0.5, 1.0, 3.0])) for _ in range(n_rows - 1)]
+    return Dataset(variables, columns, weights)
 
 
 def fill_randomly(structure, seed, share_of_zeros=0.15):

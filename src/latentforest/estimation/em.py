@@ -77,12 +77,15 @@ class Monitor:
         Why EM stopped, in words.
     impossible_weight
         Weight of the rows that have probability zero under the fitted parameters.
+    was_interrupted
+        True if Ctrl-C stopped EM; the parameters are the best so far.
     """
 
     trajectory: FloatArray = field(default_factory=lambda: np.empty(0))
     converged: bool = False
     reason: str = "not started"
     impossible_weight: float = 0.0
+    was_interrupted: bool = False
 
     @property
     def n_iterations(self) -> int:
@@ -159,6 +162,7 @@ class _Task:
         self.families = free_families(forest.structure, forest.free)
         self.least_gain = settings.tolerance * forest.data.total_weight
         self.is_compiled = len(forest.plans) == 1
+        self.was_interrupted = False
 
     def is_small(self, n_starts: int) -> bool:
         """Whether one compiled call does all within a moment."""
@@ -196,11 +200,13 @@ class _Task:
 
             n_threads = self.forest.data.n_jobs if self.is_compiled else 1
             list(map_threads(climb_one, alive, n_threads))
+            if self.was_interrupted:
+                break
             alive.sort(key=lambda i: -climbs[i].values[OBJECTIVE])
             alive = alive[: (len(alive) + 1) // 2]
             n_done += n_next
             n_next *= 2
-        best = alive[0]
+        best = max(alive, key=lambda i: climbs[i].values[OBJECTIVE])
         climbs[best] = make_climb(self.forest.n_values)
         limits = self.limits(max(self.settings.max_iterations - n_done, 1))
         self.run(thetas[best], climbs[best], limits, trajectories[best])
@@ -211,8 +217,11 @@ class _Task:
     def limits(self, max_iterations: int) -> Limits:
         return Limits(max_iterations, self.least_gain, self.settings.accelerate)
 
-    def is_late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
+    def is_late(self, climb: Climb | None = None) -> bool:
+        """Whether the deadline has passed; a climb has at least one iteration."""
+        if self.deadline is None or (climb is not None and not climb.flags[N_DONE]):
+            return False
+        return time.monotonic() > self.deadline
 
     def call(
         self,
@@ -232,8 +241,13 @@ class _Task:
     def run(self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray) -> None:
         """Iterate on one start up to the limits, in pieces that can be interrupted."""
         goes_on = True
-        while goes_on and not (self.is_late() and climb.flags[N_DONE] > 0):
-            goes_on = self.run_piece(theta, climb, limits, trajectory)
+        while goes_on and not self.was_interrupted and not self.is_late(climb):
+            try:
+                goes_on = self.run_piece(theta, climb, limits, trajectory)
+            except KeyboardInterrupt:
+                if not climb.flags[N_DONE]:
+                    raise
+                self.was_interrupted = True
             if self.report is not None and limits.least_gain >= 0:
                 self.report(self.monitor(climb, trajectory, 0.0))
 
@@ -258,11 +272,13 @@ class _Task:
         n_done, converged = int(climb.flags[N_DONE]), bool(climb.flags[CONVERGED])
         if converged:
             reason = f"the gain per row fell to {self.settings.tolerance:g} or less"
+        elif self.was_interrupted:
+            reason = "it was interrupted"
         elif self.is_late():
             reason = "the time limit was reached"
         else:
             reason = f"the limit of {self.settings.max_iterations} iterations was reached"
-        return Monitor(trajectory[:n_done].copy(), converged, reason, lost)
+        return Monitor(trajectory[:n_done].copy(), converged, reason, lost, self.was_interrupted)
 
     def result(
         self, theta: FloatArray, objective: float, lost: float, climb: Climb, trajectory: FloatArray

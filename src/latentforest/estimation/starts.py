@@ -6,6 +6,7 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.kernels.types import FloatArray
+from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
 SHARE = 0.5  # share of the random part in a row of a start; the rest is the marginal distribution
@@ -30,6 +31,43 @@ def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: i
             noise /= noise.sum(axis=-1, keepdims=True)
             table[...] = (1 - SHARE) * bases[name] + SHARE * noise
     return starts
+
+
+def split_starts(network: Network, name: str, structure: Structure) -> FloatArray:
+    """Make starts with one more state of a root: each state split in two that differ a little.
+
+    Parameters
+    ----------
+    network
+        Fitted with one state less.
+    name
+        The latent root whose state is split.
+    structure
+        The structure with one more state.
+    """
+    n_states = network.structure.shape(name)[-1]
+    starts = np.empty((n_states, structure.n_values))
+    for s in range(n_states):
+        source = [*range(n_states), s]
+        for variable in structure.names:
+            table = network.cpd(variable)
+            if variable == name:
+                new = table[source]
+                new[[s, n_states]] *= 0.5
+            elif name in structure.parents(variable):
+                new = table[source]
+                new[[s, n_states]] = _push_apart(table[s])
+            else:
+                new = table
+            structure.table_view(starts[s], variable)[...] = new
+    return starts
+
+
+def _push_apart(row: FloatArray) -> FloatArray:
+    """Two distributions around one: mass moved alternately up and down."""
+    signs = np.where(np.arange(len(row)) % 2 == 0, 1.0, -1.0)
+    pair = np.stack([row * (1 + 0.5 * signs), row * (1 - 0.5 * signs)])
+    return pair / pair.sum(axis=1, keepdims=True)
 
 
 def base_distribution(structure: Structure, dataset: Dataset, name: str) -> FloatArray:

@@ -99,6 +99,7 @@ class PatternedData:
                     f"leave it out or read it with kinds={{{variable.name!r}: 'categorical'}}"
                 )
         self.n_jobs = count_threads(n_jobs)
+        self.row_weights = dataset.weights
         merged, self.inverse = _merge(dataset)
         self.dataset = merged
         self.n_rows = merged.n_rows

@@ -6,6 +6,7 @@ patterns at once, in the log domain.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -91,7 +92,7 @@ class _Descent:
         pattern: AnyArray = np.arange(self.store.column(root.mask).n_patterns)
         outside = _log(self.network.cpd(root.name))[None, :]
         outside = np.repeat(outside, len(pattern), axis=0)
-        for node, child in zip(path[:-1], path[1:], strict=True):
+        for node, child in itertools.pairwise(path):
             if node.kind == HIDDEN and not node.is_root:
                 outside = _sum_out(outside[:, :, None] + self.log_table(node)[None])
             outside += self.own_evidence(node, pattern)

@@ -10,8 +10,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from latentforest.kernels.compilation import kernel
 
+from latentforest.kernels.compilation import kernel
 from latentforest.kernels.plan import Plan, Workspace
 from latentforest.kernels.propagation import propagate
 from latentforest.kernels.types import FloatArray, LongArray

@@ -7,8 +7,8 @@ of their first occurrence.
 from __future__ import annotations
 
 import numpy as np
-from latentforest.kernels.compilation import kernel
 
+from latentforest.kernels.compilation import kernel
 from latentforest.kernels.types import FloatArray, IntArray
 
 _EMPTY = -1

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
 
 # Kinds of nodes.

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 
 from latentforest.kernels.compilation import inlined, kernel
-
 from latentforest.kernels.plan import (
     BELIEFS,
     CARD,

@@ -9,8 +9,8 @@ Written in scalar loops: array expressions take many times longer to compile.
 from __future__ import annotations
 
 import numpy as np
-from latentforest.kernels.compilation import kernel
 
+from latentforest.kernels.compilation import kernel
 from latentforest.kernels.plan import (
     CARD,
     COLUMN,

@@ -1,0 +1,261 @@
+"""What all learners share: reading tables, scoring, prediction, sampling.
+
+A learner implements ``_learn``, which returns a ``Learned``; everything else is here.
+"""
+
+from __future__ import annotations
+
+import numbers
+import time
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, DensityMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from latentforest.data import Dataset, encode_like
+from latentforest.data.table import Table
+from latentforest.errors import DataWarning, ParameterError
+from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.posteriors import compute_posteriors
+from latentforest.kernels.types import AnyArray, FloatArray
+from latentforest.learners.progress import Say, open_progress
+from latentforest.model import Network
+from latentforest.scores.criteria import FitSummary, bic
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a learner found.
+
+    ``attributes`` become further fitted attributes, each with a trailing underscore.
+    """
+
+    network: Network
+    log_likelihood: float
+    history: Table
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a learner works with: the data, a seed, a clock and somebody to tell."""
+
+    table: Dataset
+    data: PatternedData
+    seed: int
+    say: Say
+    deadline: float | None
+
+    def is_late(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+
+class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the learners: fits a network to a table and scores rows with it."""
+
+    n_jobs: int | None
+    random_state: Any
+    time_limit: float | None
+    progress: bool | Say
+
+    network_: Network
+    history_: Table
+    log_likelihood_: float
+    n_parameters_: int
+    bic_: float
+
+    @abstractmethod
+    def _learn(self, work: Work) -> Learned:
+        """Learn a network."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn a network from a table.
+
+        Parameters
+        ----------
+        X
+            ``Dataset``, pandas, polars or pyarrow frame, dict of columns, or array.
+        y
+            Ignored.
+        sample_weight
+            Weight of each row; multiplies the weights of a ``Dataset``.
+        """
+        dataset = self._read(X, sample_weight)
+        _warn_of_constant_columns(dataset)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ParameterError(f"time_limit must be positive seconds, got {self.time_limit!r}")
+        deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        with open_progress(self.progress) as say:
+            work = Work(dataset, PatternedData(dataset, self.n_jobs), seed, say, deadline)
+            learned = self._learn(work)
+        self.n_features_in_ = dataset.n_columns
+        self.variables_ = dataset.variables
+        if _has_names(X):
+            self.feature_names_in_ = np.array(dataset.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.network_ = learned.network
+        self.history_ = learned.history
+        self.log_likelihood_ = learned.log_likelihood
+        self.n_parameters_ = learned.network.dimension
+        summary = FitSummary(learned.log_likelihood, self.n_parameters_, dataset.total_weight)
+        self.bic_ = bic(summary)
+        for name, value in learned.attributes.items():
+            setattr(self, name + "_", value)
+        return self
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the log-likelihood of each row."""
+        forest = self._forest(self._encode(X))
+        return forest.row_log_likelihoods(self.network_.parameters)
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the weighted mean log-likelihood per row."""
+        dataset = self._encode(X)
+        weights = dataset.weights * _check_weights(sample_weight, dataset.n_rows)
+        values = self._forest(dataset).row_log_likelihoods(self.network_.parameters)
+        used = weights > 0
+        return float(np.sum(weights[used] * values[used]) / weights.sum())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
+        """Draw rows from the learned network."""
+        check_is_fitted(self, "network_")
+        seed = check_random_state(random_state).randint(2**31 - 1)
+        return self.network_.sample(n_samples, random_state=seed)
+
+    def _read(self, X: Any, sample_weight: ArrayLike | None) -> Dataset:
+        dataset = X if isinstance(X, Dataset) else Dataset.from_table(_check_array(X))
+        if sample_weight is None:
+            return dataset
+        weights = _check_weights(sample_weight, dataset.n_rows)
+        return dataset.with_weights(dataset.weights * weights)
+
+    def _encode(self, X: Any) -> Dataset:
+        check_is_fitted(self, "network_")
+        if isinstance(X, Dataset):
+            if X.variables == self.variables_:
+                return X
+            return encode_like(X, self.variables_)
+        X = _check_array(X)
+        if isinstance(X, np.ndarray) and X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        return encode_like(X, self.variables_)
+
+    def _forest(self, dataset: Dataset) -> Forest:
+        return Forest(self.network_.structure, PatternedData(dataset, self.n_jobs))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def __str__(self) -> str:
+        if not hasattr(self, "network_"):
+            return str(super().__repr__())
+        return (
+            f"{type(self).__name__}: log-likelihood {self.log_likelihood_:,.2f}, "
+            f"{self.n_parameters_:,} parameters, BIC {self.bic_:,.2f}\n{self.network_}"
+        )
+
+
+class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
+    """Base of the learners whose networks have latent variables."""
+
+    def predict_proba(self, X: Any) -> FloatArray | list[FloatArray]:
+        """Return the posterior of each latent variable for every row.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_states), or a list of such arrays
+            One array if there is one latent variable.
+        """
+        posteriors = self._posteriors(X)
+        return posteriors[0] if len(posteriors) == 1 else posteriors
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the most probable state (a code from 0) of each latent variable for every row.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or (n_rows, n_latents)
+            One column is given as a vector.
+        """
+        states = np.stack([np.argmax(p, axis=1) for p in self._posteriors(X)], axis=1)
+        return states[:, 0] if states.shape[1] == 1 else states
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> AnyArray:
+        """Fit, then return the most probable states of the same rows."""
+        return self.fit(X, sample_weight=sample_weight).predict(X)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the posteriors of all latent variables side by side."""
+        return np.concatenate(self._posteriors(X), axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+        """Name the columns of ``transform``: variable=state."""
+        check_is_fitted(self, "network_")
+        structure = self.network_.structure
+        names = [
+            f"{name}={state}" for name in structure.latents for state in structure.states(name)
+        ]
+        return np.array(names, dtype=object)
+
+    def _posteriors(self, X: Any) -> list[FloatArray]:
+        forest = self._forest(self._encode(X))
+        return compute_posteriors(forest, self.network_, self.network_.latents)
+
+
+def _check_array(X: Any) -> Any:
+    """Check arrays as scikit-learn does; frames and mappings are checked when they are encoded."""
+    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr"):
+        if isinstance(X, list | tuple):
+            X = np.array(X, dtype=object) if _holds_text(X) else np.asarray(X)
+        return check_array(X, dtype=None, ensure_all_finite=False)
+    return X
+
+
+def _holds_text(X: list[Any] | tuple[Any, ...]) -> bool:
+    return any(isinstance(value, str) or value is None for row in X for value in np.atleast_1d(row))
+
+
+def _has_names(X: Any) -> bool:
+    return not isinstance(X, np.ndarray | list | tuple)
+
+
+def _check_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    if isinstance(sample_weight, numbers.Real):
+        return np.full(n_rows, float(sample_weight))
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, expected ({n_rows},)")
+    return weights
+
+
+def _warn_of_constant_columns(dataset: Dataset) -> None:
+    constant = [
+        variable.name
+        for variable in dataset.variables
+        if variable.is_categorical and np.count_nonzero(dataset.counts(variable.name)) < 2
+    ]
+    if constant and len(constant) < dataset.n_columns:
+        warnings.warn(
+            f"columns with a single observed value tell nothing: {', '.join(constant[:10])}"
+            + (" …" if len(constant) > 10 else ""),
+            DataWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,278 @@
+"""Latent class models: one latent variable, columns independent given its state.
+
+The number of states is given, or chosen: greedily (one more as long as the criterion rises) or over
+a range.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentforest.data import Variable
+from latentforest.data.table import Table
+from latentforest.errors import DataError, ParameterError
+from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
+from latentforest.estimation.priors import Smoothing, pseudo_counts
+from latentforest.estimation.starts import random_starts, split_starts
+from latentforest.inference.forest import Forest
+from latentforest.inference.posteriors import compute_posteriors
+from latentforest.kernels.types import FloatArray
+from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.progress import Say
+from latentforest.model import Network, Structure
+from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
+from latentforest.scores.goodness import (
+    compute_bivariate_residuals,
+    compute_entropy,
+    compute_entropy_r2,
+    compute_goodness_of_fit,
+)
+from latentforest.scores.validation import cross_validate
+
+CLASS = "class"
+MAX_RESIDUAL_COLUMNS = 100  # with more columns, bivariate residuals are left out of the fit table
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A fitted model with a certain number of classes."""
+
+    n_states: int
+    network: Network
+    result: FitResult
+    row: dict[str, Any]
+    score: float
+
+
+class LatentClass(LatentLearner):
+    """Latent class analysis.
+
+    Parameters
+    ----------
+    n_states
+        Number of classes; a range, a pair (lowest, highest) or a list to choose from by the
+        criterion; or "greedy": from one class upwards as long as the criterion rises.
+    criterion
+        "bic", "aic", "aic3", "caic", "sabic", "mdl", "icl", or "cv" (cross-validated predictive
+        log-likelihood).
+    max_states
+        Highest number of classes that "greedy" tries.
+    n_starts
+        Random starts; a pyramid of short runs picks one.
+    max_iterations, tolerance
+        EM stops after so many iterations, or when one gains at most so much per row.
+    smoothing
+        Pseudo-counts: a number for each table cell, "none", "laplace", or arrays by column (and
+        "class").
+    accelerate
+        Extrapolate EM (SQUAREM).
+    folds
+        Number of folds, or labels of the rows' folds, for ``criterion="cv"``.
+    n_jobs
+        Threads; the result does not depend on it.
+    random_state
+        Seed.
+    time_limit
+        Seconds after which the best model so far is taken.
+    progress
+        True shows what is going on; a function gets each message.
+
+    Attributes
+    ----------
+    network_, log_likelihood_, n_parameters_, bic_, history_
+        As for every learner.
+    n_states_
+        Number of classes of the chosen model.
+    fit_table_
+        One row for each number of classes that was fitted.
+    class_sizes_
+        Share of the rows in each class, largest first.
+    monitor_
+        How EM went for the chosen model.
+
+    Examples
+    --------
+    >>> from latentforest import datasets
+    >>> model = LatentClass(n_states=2, random_state=0).fit(datasets.load("role-conflict"))
+    >>> round(model.log_likelihood_, 2), round(model.fit_table_["g_squared"][0], 2)
+    (-504.47, 2.72)
+    """
+
+    def __init__(
+        self,
+        n_states: int | Sequence[int] | str = "greedy",
+        criterion: str = "bic",
+        max_states: int = 20,
+        n_starts: int = 32,
+        max_iterations: int = 2000,
+        tolerance: float = 1e-9,
+        smoothing: Smoothing = 0.0,
+        accelerate: bool = True,
+        folds: Any = 5,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        progress: bool | Say = False,
+    ) -> None:
+        self.n_states = n_states
+        self.criterion = criterion
+        self.max_states = max_states
+        self.n_starts = n_starts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.smoothing = smoothing
+        self.accelerate = accelerate
+        self.folds = folds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.progress = progress
+
+    def _learn(self, work: Work) -> Learned:
+        if CLASS in work.data.bits:
+            raise DataError(f"a column is called {CLASS!r}, which is the latent variable's name")
+        counts = _read_counts(self.n_states, self.max_states)
+        candidates: list[_Candidate] = []
+        for n_states in counts:
+            candidates.append(self._fit_candidate(work, n_states, candidates))
+            if work.is_late() or candidates[-1].result.monitor.was_interrupted:
+                break
+            if self.n_states == "greedy" and _is_falling(candidates):
+                break
+        best = max(candidates, key=lambda candidate: candidate.score)
+        return Learned(
+            best.network,
+            best.result.log_likelihood,
+            history=Table.from_rows([candidate.row for candidate in candidates]),
+            attributes={
+                "n_states": best.n_states,
+                "fit_table": Table.from_rows([_without_seconds(c.row) for c in candidates]),
+                "class_sizes": best.network.cpd(CLASS),
+                "monitor": best.result.monitor,
+            },
+        )
+
+    def _fit_candidate(self, work: Work, n_states: int, earlier: list[_Candidate]) -> _Candidate:
+        began = time.monotonic()
+        structure = make_structure(work.data.dataset.variables, n_states)
+        forest = Forest(structure, work.data)
+        starts = random_starts(structure, work.data.dataset, self.n_starts, work.seed + n_states)
+        if earlier and earlier[-1].n_states == n_states - 1:
+            starts = np.concatenate([starts, split_starts(earlier[-1].network, CLASS, structure)])
+
+        def tell(monitor: Monitor) -> None:
+            work.say(f"{n_states} classes: iteration {monitor.n_iterations}")
+
+        work.say(f"{n_states} classes: {len(starts)} starts")
+        prior = pseudo_counts(structure, self.smoothing)
+        settings = EMSettings(self.max_iterations, self.tolerance, self.accelerate)
+        result = fit(forest, starts, prior, settings, tell, work.deadline)
+        network = order_classes(Network(structure, result.parameters))
+        row, summary = _describe(forest, network, result)
+        score = self._score(work, n_states, summary)
+        if self.criterion == "cv":
+            row["cv"] = score
+        row["seconds"] = time.monotonic() - began
+        work.say(f"{n_states} classes: BIC {row['bic']:,.2f}")
+        return _Candidate(n_states, network, result, row, score)
+
+    def _score(self, work: Work, n_states: int, summary: FitSummary) -> float:
+        if self.criterion != "cv":
+            return evaluate(self.criterion, summary)
+        learner = LatentClass(
+            n_states,
+            n_starts=self.n_starts,
+            max_iterations=self.max_iterations,
+            tolerance=self.tolerance,
+            smoothing=self.smoothing or 1.0,
+            n_jobs=self.n_jobs,
+            random_state=work.seed,
+        )
+        return cross_validate(learner, work.table, self.folds, work.seed).mean_per_row
+
+
+def _read_counts(n_states: Any, max_states: int) -> Iterator[int]:
+    if isinstance(n_states, str):
+        if n_states != "greedy":
+            raise ParameterError(
+                f"n_states must be a number, numbers or 'greedy', got {n_states!r}"
+            )
+        counts = list(range(1, max_states + 1))
+    elif isinstance(n_states, tuple) and len(n_states) == 2:
+        counts = list(range(n_states[0], n_states[1] + 1))
+    else:
+        counts = [n_states] if np.ndim(n_states) == 0 else list(n_states)
+    if not counts or any(k != int(k) or k < 1 for k in counts):
+        raise ParameterError(f"n_states must be whole numbers of at least 1, got {n_states!r}")
+    return iter(sorted({int(k) for k in counts}))
+
+
+def _is_falling(candidates: list[_Candidate]) -> bool:
+    return len(candidates) > 1 and candidates[-1].score <= candidates[-2].score
+
+
+def _without_seconds(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "seconds"}
+
+
+def make_structure(variables: Sequence[Variable], n_states: int) -> Structure:
+    """Return the structure of a latent class model."""
+    parents = {variable.name: CLASS for variable in variables}
+    return Structure([Variable.hidden(CLASS, n_states), *variables], parents)
+
+
+def order_classes(network: Network) -> Network:
+    """Sort the classes by size, largest first; equal ones by their tables."""
+    sizes = network.cpd(CLASS)
+    profile = np.concatenate([network.cpd(name) for name in network.observed], axis=1)
+    keys = [(-round(float(size), 12), *row) for size, row in zip(sizes, profile, strict=True)]
+    return network.relabelled(CLASS, sorted(range(len(sizes)), key=lambda k: keys[k]))
+
+
+def _describe(
+    forest: Forest, network: Network, result: FitResult
+) -> tuple[dict[str, Any], FitSummary]:
+    """Make the row of the fit table."""
+    data = forest.data
+    posterior = compute_posteriors(forest, network, [CLASS])[0]
+    weights = forest.data.row_weights
+    summary = FitSummary(
+        result.log_likelihood,
+        network.dimension,
+        data.total_weight,
+        compute_entropy([posterior], weights),
+    )
+    sizes: FloatArray = network.cpd(CLASS)
+    row: dict[str, Any] = {
+        "n_states": len(sizes),
+        "log_likelihood": result.log_likelihood,
+        "n_parameters": network.dimension,
+        **{name: score(summary) for name, score in CRITERIA.items()},
+        "entropy_r2": compute_entropy_r2(posterior, weights),
+        "smallest_class": float(sizes.min()),
+        **_fit_statistics(network, forest),
+        "iterations": result.monitor.n_iterations,
+        "converged": result.monitor.converged,
+    }
+    return row, summary
+
+
+def _fit_statistics(network: Network, forest: Forest) -> dict[str, Any]:
+    statistics: dict[str, Any] = dict.fromkeys(
+        ("g_squared", "x_squared", "df", "p_g_squared", "p_x_squared", "largest_residual"), math.nan
+    )
+    if not forest.data.dataset.has_missing:
+        goodness = compute_goodness_of_fit(network, forest.data)
+        statistics["df"] = goodness.degrees_of_freedom
+        for name in ("g_squared", "x_squared", "p_g_squared", "p_x_squared"):
+            statistics[name] = getattr(goodness, name)
+    if len(network.observed) <= MAX_RESIDUAL_COLUMNS:
+        residuals = compute_bivariate_residuals(network, forest.data)["residual"]
+        statistics["largest_residual"] = max(residuals, default=math.nan)
+    return statistics
