@@ -67,7 +67,8 @@ def _push_apart(row: FloatArray) -> FloatArray:
     """Two distributions around one: mass moved alternately up and down."""
     signs = np.where(np.arange(len(row)) % 2 == 0, 1.0, -1.0)
     pair = np.stack([row * (1 + 0.5 * signs), row * (1 - 0.5 * signs)])
-    return pair / pair.sum(axis=1, keepdims=True)
+    pair /= pair.sum(axis=1, keepdims=True)
+    return pair
 
 
 def base_distribution(structure: Structure, dataset: Dataset, name: str) -> FloatArray:

@@ -35,7 +35,9 @@ from latentforest.model.structure import Structure
 
 BLOCK_ROWS = 1 << 16  # rows that are propagated at once; more are split, whatever the threads
 SAMPLE_ROWS = 1 << 12  # rows on which the grouping of children is decided
-KEPT_BYTES = 1 << 26  # pattern columns and working memory that are kept for later use
+KEPT_BYTES = 1 << 26  # working memory that is kept for later use
+COLUMN_BYTES = 1 << 28  # pattern columns that are kept of a block while it is laid out
+TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several blocks afterwards
 NOTHING = np.empty(0)
 
 Item = TypeVar("Item")
@@ -108,18 +110,17 @@ class PatternedData:
         self._cards = [variable.n_states for variable in merged.variables]
         n_blocks = -(-self.n_rows // BLOCK_ROWS)
         self._edges = np.linspace(0, self.n_rows, n_blocks + 1).astype(int)
-        capacity = KEPT_BYTES // n_blocks
         self.blocks = [
-            Block(self._store(slice(low, high), capacity), merged.weights[low:high])
+            Block(self._store(slice(low, high)), merged.weights[low:high])
             for low, high in zip(self._edges[:-1], self._edges[1:], strict=True)
         ]
         step = -(-self.n_rows // SAMPLE_ROWS)
         self._sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[tuple[Mask, ...], Mask], list[Group]] = {}
 
-    def _store(self, rows: slice, capacity: int = KEPT_BYTES) -> PatternStore:
+    def _store(self, rows: slice) -> PatternStore:
         columns = [column[rows] for column in self.dataset.columns]
-        return PatternStore(columns, self._cards, capacity)
+        return PatternStore(columns, self._cards, COLUMN_BYTES)
 
     def group(self, masks: tuple[Mask, ...], own: Mask) -> list[Group]:
         """Group the children of a node, deciding on a sample and then on the first block."""
@@ -194,7 +195,10 @@ class Forest:
         def plan_block(b: int) -> Plan:
             block = data.blocks[b]
             here = {name: messages[b] for name, messages in dense.items()}
-            return build_plan(structure, self.nodes, block.store, block.weights, free, here)
+            plan = build_plan(structure, self.nodes, block.store, block.weights, free, here)
+            if len(data.blocks) > 1:
+                block.store.trim(TRIMMED_BYTES // len(data.blocks))
+            return plan
 
         self.plans = list(map_threads(plan_block, range(len(data.blocks)), data.n_jobs))
         size = sum(8 * int(plan.sizes[0]) for plan in self.plans)

@@ -19,6 +19,8 @@ from latentforest.kernels.types import AnyArray, IntArray
 
 WINDOW = 8  # children this far apart in the list are considered for one group
 
+MOST_PATTERNS = 1 << 12  # messages of larger groups would be gathered from outside the cache
+
 Mask = int
 Group = Mask | tuple["Group", ...]  # a child, or a group of groups
 
@@ -51,7 +53,8 @@ class PatternStore:
         self._columns = columns
         self._cards = cards
         self._kept: OrderedDict[Mask, PatternColumn] = OrderedDict()
-        self._room = capacity
+        self._size = 0
+        self._capacity = capacity
         self._counts: dict[tuple[Mask, Mask], int] = {}
         self.n_rows = len(columns[0]) if columns else 0
 
@@ -97,11 +100,15 @@ class PatternStore:
 
     def _keep(self, mask: Mask, column: PatternColumn) -> PatternColumn:
         self._kept[mask] = column
-        self._room -= column.codes.nbytes + column.first.nbytes
-        while self._room < 0 and len(self._kept) > 1:
-            _, old = self._kept.popitem(last=False)
-            self._room += old.codes.nbytes + old.first.nbytes
+        self._size += column.codes.nbytes + column.first.nbytes
+        self.trim(self._capacity)
         return column
+
+    def trim(self, capacity: int) -> None:
+        """Forget the columns that were not used for longest, down to so many bytes."""
+        while self._size > capacity and len(self._kept) > 1:
+            _, old = self._kept.popitem(last=False)
+            self._size -= old.codes.nbytes + old.first.nbytes
 
 
 def single_bits(mask: Mask) -> list[Mask]:
@@ -149,7 +156,7 @@ def group_children(store: PatternStore, groups: Sequence[Group], own: Mask) -> l
         consider(i)
     while len(masks) > 2 and pairs:
         low, high = min(pairs, key=pairs.__getitem__)
-        if 2 * pairs[low, high] >= target:
+        if 2 * pairs[low, high] >= target or pairs[low, high] > MOST_PATTERNS:
             break
         i, j = masks.index(low), masks.index(high)
         nodes[i], masks[i] = (nodes[i], nodes[j]), low | high

@@ -186,7 +186,11 @@ def _lay_out(nodes: list[Node], counts: LongArray) -> tuple[LongArray, LongArray
     n_shifts = _place(fields, P.SHIFTS, np.where(is_inner, 2 * counts, 0))
     _place(fields, P.WEIGHTS, np.where(is_root, counts, 0))
     slots = _lay_out_slots(nodes, fields, counts, degrees)
-    return fields, slots, np.array([taken + n_scratch, outside, n_shifts, taken], np.int64)
+    return (
+        fields,
+        slots,
+        np.array([taken + n_scratch, outside, n_shifts, taken, degrees.max() + 1], np.int64),
+    )
 
 
 def _lay_out_slots(

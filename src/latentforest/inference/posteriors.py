@@ -196,5 +196,6 @@ def _normalize(joint: FloatArray) -> FloatArray:
     flat = joint.reshape(len(joint), -1)
     largest = flat.max(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        values = np.exp(flat - largest)
-    return (values / values.sum(axis=1, keepdims=True)).reshape(joint.shape)
+        values: FloatArray = np.exp(flat - largest)
+    values /= values.sum(axis=1, keepdims=True)
+    return values.reshape(joint.shape)

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from numba import njit
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 _OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
 
-kernel = njit(**_OPTIONS)
-inlined = njit(**_OPTIONS, forceinline=True)  # for short functions in inner loops
+
+def kernel(function: Function) -> Function:
+    """Compile a function when it is first called, or load it from the disk."""
+    compiled: Function = njit(**_OPTIONS)(function)
+    return compiled
+
+
+def inlined(function: Function) -> Function:
+    """Compile a short function as part of the inner loops that call it."""
+    compiled: Function = njit(**_OPTIONS, forceinline=True)(function)
+    return compiled

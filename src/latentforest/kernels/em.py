@@ -160,7 +160,7 @@ def advance(
     objective = log_likelihood + log_prior(families, prior, theta)
     n = flags[N_DONE]
     flags[N_DONE] = n + 1
-    goes_on = n + 1 < limits.max_iterations
+    goes_on: bool = n + 1 < limits.max_iterations
     if phase == 2 and not objective >= last:  # fall back to the safe point
         copy(history[2], theta)
         values[LONGEST] = max(1.0, values[LONGEST] / 4.0)

@@ -78,7 +78,8 @@ def _join_by_hash(
 @kernel
 def count_joint(left: IntArray, n_left: int, right: IntArray, n_right: int) -> int:
     """Count the distinct pairs of two columns."""
-    return join(left, n_left, right, n_right)[1].shape[0]
+    _, first = join(left, n_left, right, n_right)
+    return len(first)
 
 
 @kernel

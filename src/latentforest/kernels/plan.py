@@ -40,7 +40,7 @@ TRANSPOSED = 13  # place of the padded transposed table, CARD x COLUMN
 SHIFTS = 14  # place in the array of exponents: N_PATTERNS own ones, then N_PATTERNS sums
 FIRST_SLOT = 15  # entries of the children in `slot_child`: FIRST_SLOT to LAST_SLOT
 LAST_SLOT = 16
-OWN = 17  # place in `index` of the observed states of an inner node, -1 if it is latent
+OWN = 17  # place in `links` of the observed states of an inner node, -1 if it is latent
 WEIGHTS = 18  # place in `weights` (roots)
 N_FIELDS = 19
 
@@ -49,6 +49,7 @@ N_DOUBLES = 0
 OUTSIDE = 1  # distance from a message to its outside factor in the buffer
 N_SHIFTS = 2
 SCRATCH = 3  # place of the scratch memory in the buffer
+DEGREE = 4  # most children of a node, at least one
 
 
 class Plan(NamedTuple):
@@ -56,8 +57,8 @@ class Plan(NamedTuple):
 
     nodes: LongArray
     slot_child: LongArray  # the child in each slot
-    slot_index: LongArray  # where its patterns start in `index`, one for each pattern of the node
-    index: IntArray
+    slot_index: LongArray  # where its patterns start in `links`, one for each pattern of the node
+    links: IntArray  # patterns of the children and own states, see `slot_index` and OWN
     weights: FloatArray  # sum of the weights of the rows with each root pattern
     evidence: FloatArray  # messages of the DENSE nodes, one after another, padded
     sizes: LongArray
@@ -69,6 +70,7 @@ class Workspace(NamedTuple):
     buffer: FloatArray  # messages, outside factors, beliefs, tables, counts, scratch
     shifts: IntArray  # exponents of 2^256 by which patterns were scaled
     is_shifted: BoolArray  # at a node's record: whether any of its patterns was scaled
+    places: LongArray  # where the messages of the children of the pattern at hand start
     vanished: LongArray  # how many likelihoods vanished, then their entries in `Plan.weights`
 
 
@@ -85,5 +87,6 @@ def make_workspace(plan: Plan) -> Workspace:
         buffer,
         np.zeros(plan.sizes[N_SHIFTS], np.int32),
         np.zeros(len(plan.nodes), np.bool_),
+        np.zeros(plan.sizes[DEGREE], np.int64),
         np.zeros(len(plan.weights) + 1, np.int64),
     )

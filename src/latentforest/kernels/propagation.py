@@ -59,7 +59,7 @@ def _clear(values: FloatArray, start: int, end: int) -> None:
 @kernel
 def upward(plan: Plan, work: Workspace, theta: FloatArray) -> None:
     """Compute the messages of every node but the roots."""
-    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
+    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
     buffer, shifts, is_shifted = work.buffer, work.shifts, work.is_shifted
     for u in range(nodes.shape[0] - N_FIELDS, -1, -N_FIELDS):
         kind, is_root = nodes[u + KIND], nodes[u + IS_ROOT] == 1
@@ -274,31 +274,36 @@ def propagate(
 
 
 @inlined
-def _distribute(
+def _find_places(
     nodes: LongArray,
     slot_child: LongArray,
     slot_index: LongArray,
     index: IntArray,
     u: int,
     p: int,
-    buffer: FloatArray,
-    outside: int,
-    scratch: int,
+    places: LongArray,
+) -> None:
+    """Find where the messages of the children's patterns start."""
+    first, row = nodes[u + FIRST_SLOT], nodes[u + ROW]
+    for slot in range(first, nodes[u + LAST_SLOT]):
+        place = nodes[slot_child[slot] + MESSAGES]
+        places[slot - first] = place + index[slot_index[slot] + p] * row
+
+
+@inlined
+def _distribute(
+    n_slots: int, row: int, places: LongArray, buffer: FloatArray, outside: int, scratch: int
 ) -> None:
     """Send the outside factor at ``scratch`` to the children, each times the others' messages."""
-    row, first, last = nodes[u + ROW], nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]
     for k in range(0, row, LANES):
         before = load(buffer, scratch + k)
-        for slot in range(first, last):
-            place = nodes[slot_child[slot] + MESSAGES] + k
-            place += index[slot_index[slot] + p] * row
-            store(buffer, scratch + 2 * row + (slot - first) * LANES, before)
-            before = before * load(buffer, place)
+        for j in range(n_slots):
+            store(buffer, scratch + 2 * row + j * LANES, before)
+            before = before * load(buffer, places[j] + k)
         after = splat(1.0)
-        for slot in range(last - 1, first - 1, -1):
-            place = nodes[slot_child[slot] + MESSAGES] + k
-            place += index[slot_index[slot] + p] * row
-            others = load(buffer, scratch + 2 * row + (slot - first) * LANES) * after
+        for j in range(n_slots - 1, -1, -1):
+            place = places[j] + k
+            others = load(buffer, scratch + 2 * row + j * LANES) * after
             store(buffer, place + outside, load(buffer, place + outside) + others)
             after = after * load(buffer, place)
 
@@ -312,7 +317,7 @@ def _leave_root(
     u: int,
 ) -> float:
     """Weigh each root pattern by weight / likelihood and start the way down."""
-    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
+    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
     weights, buffer, outside, scratch = (
         plan.weights,
         work.buffer,
@@ -320,21 +325,21 @@ def _leave_root(
         plan.sizes[SCRATCH],
     )
     row, prior, sums = nodes[u + ROW], nodes[u + TABLE], nodes[u + COUNTS]
-    own, first, last = nodes[u + OWN], nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]
+    own, n_slots = nodes[u + OWN], nodes[u + LAST_SLOT] - nodes[u + FIRST_SLOT]
+    places = work.places
     has_shifts = _any_child_shifted(nodes, slot_child, u, work.is_shifted)
     has_counts, has_values = counts.shape[0] > 0, values.shape[0] > 0
     _clear(buffer, sums, sums + row)
     log_likelihood = 0.0
     for p in range(nodes[u + N_PATTERNS]):
         weight = weights[nodes[u + WEIGHTS] + p]
+        _find_places(nodes, slot_child, slot_index, index, u, p, places)
         joint = splat(0.0)
         for k in range(0, row, LANES):
             product = load(buffer, prior + k)
             store(buffer, scratch + k, product)
-            for slot in range(first, last):
-                place = nodes[slot_child[slot] + MESSAGES] + k
-                place += index[slot_index[slot] + p] * row
-                product = product * load(buffer, place)
+            for j in range(n_slots):
+                product = product * load(buffer, places[j] + k)
             store(buffer, scratch + row + k, product)
             joint = joint + product
         likelihood = total(joint)
@@ -358,7 +363,7 @@ def _leave_root(
                 here = load(buffer, scratch + row + k) * scale
                 store(buffer, sums + k, load(buffer, sums + k) + here)
                 store(buffer, scratch + k, load(buffer, scratch + k) * scale)
-            _distribute(nodes, slot_child, slot_index, index, u, p, buffer, outside, scratch)
+            _distribute(n_slots, row, places, buffer, outside, scratch)
     return log_likelihood
 
 
@@ -380,24 +385,26 @@ def _shift_at_root(plan: Plan, work: Workspace, u: int, p: int) -> int:
         child = plan.slot_child[slot]
         if work.is_shifted[child]:
             sums = nodes[child + SHIFTS] + nodes[child + N_PATTERNS]
-            shift += work.shifts[sums + plan.index[plan.slot_index[slot] + p]]
+            shift += work.shifts[sums + plan.links[plan.slot_index[slot] + p]]
     return shift
 
 
 @kernel
 def _spread(plan: Plan, work: Workspace, u: int) -> None:
     """Pass the outside factors of a product node on to its children."""
-    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
+    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
     buffer, outside, scratch = work.buffer, plan.sizes[OUTSIDE], plan.sizes[SCRATCH]
     shifts, is_shifted = work.shifts, work.is_shifted[u]
     row, start, slot = nodes[u + ROW], nodes[u + MESSAGES] + outside, nodes[u + FIRST_SLOT]
-    if nodes[u + LAST_SLOT] - slot != 2 or is_shifted:
+    n_slots = nodes[u + LAST_SLOT] - slot
+    if n_slots != 2 or is_shifted:
         for p in range(nodes[u + N_PATTERNS]):
             is_grown = is_shifted and shifts[nodes[u + SHIFTS] + p] > 0
             scale = splat(GROW if is_grown else 1.0)
             for k in range(0, row, LANES):
                 store(buffer, scratch + k, load(buffer, start + p * row + k) * scale)
-            _distribute(nodes, slot_child, slot_index, index, u, p, buffer, outside, scratch)
+            _find_places(nodes, slot_child, slot_index, index, u, p, work.places)
+            _distribute(n_slots, row, work.places, buffer, outside, scratch)
         return
     left, right = slot_index[slot], slot_index[slot + 1]
     left_place = nodes[slot_child[slot] + MESSAGES]
@@ -416,11 +423,12 @@ def _spread(plan: Plan, work: Workspace, u: int) -> None:
 @kernel
 def _descend(plan: Plan, work: Workspace, u: int) -> None:
     """Count the pairs of a hidden node and its parent, and carry the outside factors through."""
-    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
+    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
     buffer, outside, scratch = work.buffer, plan.sizes[OUTSIDE], plan.sizes[SCRATCH]
     shifts, is_shifted = work.shifts, work.is_shifted[u]
     width, row, column, own = nodes[u + WIDTH], nodes[u + ROW], nodes[u + COLUMN], nodes[u + OWN]
     table, sums = nodes[u + TABLE], nodes[u + COUNTS]
+    n_slots = nodes[u + LAST_SLOT] - nodes[u + FIRST_SLOT]
     _clear(buffer, sums, sums + width * row)
     for p in range(nodes[u + N_PATTERNS]):
         above = nodes[u + MESSAGES] + outside + p * column
@@ -437,7 +445,8 @@ def _descend(plan: Plan, work: Workspace, u: int) -> None:
             store(buffer, scratch + k, through * scale)
         if own >= 0:
             _keep_state(buffer, scratch, row, index[own + p])
-        _distribute(nodes, slot_child, slot_index, index, u, p, buffer, outside, scratch)
+        _find_places(nodes, slot_child, slot_index, index, u, p, work.places)
+        _distribute(n_slots, row, work.places, buffer, outside, scratch)
 
 
 @kernel

@@ -8,6 +8,8 @@ Written in scalar loops: array expressions take many times longer to compile.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from latentforest.kernels.compilation import kernel
@@ -38,9 +40,9 @@ def add_logs(a: float, b: float) -> float:
     """Logarithm of the sum of two numbers given by their logarithms."""
     if a < b:
         a, b = b, a
-    if b == -np.inf:
-        return a
-    return a + np.log1p(np.exp(b - a))
+    if b > -np.inf:
+        a += math.log1p(math.exp(b - a))
+    return a
 
 
 @kernel
@@ -74,7 +76,7 @@ def _send_up(
     message: FloatArray,
 ) -> None:
     """Compute log belief and log message of one node from its children's messages."""
-    nodes, slot_child, index = plan.nodes, plan.slot_child, plan.index
+    nodes, slot_child, index = plan.nodes, plan.slot_child, plan.links
     kind, card, width = nodes[u + KIND], nodes[u + CARD], nodes[u + WIDTH]
     start, own = nodes[u + PARAMETERS], nodes[u + OWN]
     if kind == LEAF:
@@ -108,7 +110,7 @@ def _send_down(
     message: FloatArray,
 ) -> None:
     """Compute the log outside factors of the children of one node."""
-    nodes, slot_child, index = plan.nodes, plan.slot_child, plan.index
+    nodes, slot_child, index = plan.nodes, plan.slot_child, plan.links
     card, own, start = nodes[u + CARD], nodes[u + OWN], nodes[u + PARAMETERS]
     passes_table = nodes[u + KIND] == HIDDEN and nodes[u + IS_ROOT] == 0
     for x in range(card):
@@ -160,7 +162,7 @@ def add_row(
 
     Adds the pattern's expected counts to ``counts`` unless that is empty.
     """
-    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.index
+    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
     root, widest = 0, 1
     for u in range(0, nodes.shape[0], N_FIELDS):
         widest = max(widest, nodes[u + CARD], nodes[u + WIDTH])

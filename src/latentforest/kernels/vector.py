@@ -9,6 +9,7 @@ the compiler splits the operations; results are the same.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -38,6 +39,12 @@ class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, _VECTOR)
 
 
+def _instruction(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function that kernels can call from one that writes its instructions."""
+    made: Callable[..., Any] = intrinsic(function)
+    return made
+
+
 def _address(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
@@ -49,7 +56,7 @@ def _splat(builder: Any, scalar: Any) -> Any:
     return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), mask)
 
 
-@intrinsic  # type: ignore[misc]
+@_instruction
 def load(typing: Any, array: Any, index: Any) -> Any:
     """Read ``array[index : index + 4]``."""
 
@@ -59,7 +66,7 @@ def load(typing: Any, array: Any, index: Any) -> Any:
     return vector_type(array, types.intp), generate
 
 
-@intrinsic  # type: ignore[misc]
+@_instruction
 def store(typing: Any, array: Any, index: Any, vector: Any) -> Any:
     """Write ``array[index : index + 4]``."""
 
@@ -72,7 +79,7 @@ def store(typing: Any, array: Any, index: Any, vector: Any) -> Any:
     return types.void(array, types.intp, vector_type), generate
 
 
-@intrinsic  # type: ignore[misc]
+@_instruction
 def splat(typing: Any, scalar: Any) -> Any:
     """Four copies of a scalar."""
 
@@ -82,7 +89,7 @@ def splat(typing: Any, scalar: Any) -> Any:
     return vector_type(types.float64), generate
 
 
-@intrinsic  # type: ignore[misc]
+@_instruction
 def total(typing: Any, vector: Any) -> Any:
     """Sum of the four lanes, in a fixed order."""
 
@@ -93,7 +100,7 @@ def total(typing: Any, vector: Any) -> Any:
     return types.float64(vector_type), generate
 
 
-@intrinsic  # type: ignore[misc]
+@_instruction
 def any_above(typing: Any, vector: Any, bound: Any) -> Any:
     """True if at least one lane is at or above ``bound``."""
 
@@ -105,7 +112,7 @@ def any_above(typing: Any, vector: Any, bound: Any) -> Any:
     return types.boolean(vector_type, types.float64), generate
 
 
-@intrinsic  # type: ignore[misc]
+@_instruction
 def _multiply(typing: Any, left: Any, right: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.fmul(*arguments)
@@ -113,7 +120,7 @@ def _multiply(typing: Any, left: Any, right: Any) -> Any:
     return vector_type(vector_type, vector_type), generate
 
 
-@intrinsic  # type: ignore[misc]
+@_instruction
 def _add(typing: Any, left: Any, right: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.fadd(*arguments)

@@ -9,6 +9,7 @@ import numbers
 import time
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -220,9 +221,11 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
 
 def _check_array(X: Any) -> Any:
     """Check arrays as scikit-learn does; frames and mappings are checked when they are encoded."""
-    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr"):
-        if isinstance(X, list | tuple):
-            X = np.array(X, dtype=object) if _holds_text(X) else np.asarray(X)
+    if isinstance(X, list | tuple):
+        X = np.array(X, dtype=object) if _holds_text(X) else np.asarray(X)
+    elif hasattr(X, "__array__") and not _has_names(X):
+        X = np.asarray(X)
+    if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
         return check_array(X, dtype=None, ensure_all_finite=False)
     return X
 
@@ -232,7 +235,7 @@ def _holds_text(X: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def _has_names(X: Any) -> bool:
-    return not isinstance(X, np.ndarray | list | tuple)
+    return isinstance(X, Dataset | Mapping) or hasattr(X, "columns")
 
 
 def _check_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:

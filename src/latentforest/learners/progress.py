@@ -37,13 +37,17 @@ def open_progress(progress: bool | Say) -> Iterator[Say]:
         yield stay_silent
 
 
+def _write_line(message: str) -> None:
+    sys.stderr.write(message + "\n")
+
+
 @contextmanager
 def _live_line() -> Iterator[Say]:
     from rich.console import Console
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda message: sys.stderr.write(message + "\n") and None
+        yield _write_line
         return
     with console.status("starting") as status:
         yield status.update
