@@ -12,7 +12,9 @@ def objective_of(structure, theta, dataset, prior):
     values, _ = propagate_logs(structure, theta, dataset)
     with np.errstate(divide="ignore"):
         logs = np.log(theta[prior > 0])
-    return float(dataset.weights @ values.sum(axis=1) + prior[prior > 0] @ logs)
+    counted = dataset.weights > 0
+    log_likelihood = dataset.weights[counted] @ values[counted].sum(axis=1)
+    return float(log_likelihood + prior[prior > 0] @ logs)
 
 
 def em_step(structure, theta, dataset, prior, free=None):

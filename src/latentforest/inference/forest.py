@@ -115,7 +115,7 @@ class PatternedData:
             for low, high in zip(self._edges[:-1], self._edges[1:], strict=True)
         ]
         step = -(-self.n_rows // SAMPLE_ROWS)
-        self._sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
+        self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[tuple[Mask, ...], Mask], list[Group]] = {}
 
     def _store(self, rows: slice) -> PatternStore:
@@ -126,8 +126,8 @@ class PatternedData:
         """Group the children of a node, deciding on a sample and then on the first block."""
         key = (masks, own)
         if key not in self._groupings:
-            groups = group_children(self._sample, masks, own)
-            if self._sample is not self.blocks[0].store:
+            groups = group_children(self.sample, masks, own)
+            if self.sample is not self.blocks[0].store:
                 groups = group_children(self.blocks[0].store, groups, own)
             self._groupings[key] = groups
         return self._groupings[key]

@@ -1,0 +1,51 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: demo test check bench format clean
+
+demo: $(VENV)/.base
+	$(BIN)/latentforest datasets
+	$(BIN)/latentforest learn coleman-panel --states 1:5 --seed 0 --out out/coleman.json
+	$(BIN)/latentforest score out/coleman.json coleman-panel
+	$(BIN)/latentforest predict out/coleman.json coleman-panel --out out/coleman-classes.csv
+	@echo "The model is in out/coleman.json, the class of every row in out/coleman-classes.csv."
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/latent_class.py
+
+format: $(VENV)/.check
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) install -c constraints.txt -e '.[test]'
+	@touch $@ $(VENV)/.base
+
+$(VENV)/.check: $(VENV)/.test
+	$(PIP) install -c constraints.txt -e '.[test,check]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.test
+	$(PIP) install -c constraints.txt -e '.[test,bench]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) out

@@ -1,0 +1,126 @@
+"""Where errors, warnings and interruptions become short messages and exit codes.
+
+0: done. 1: an error that the message explains. 2: wrong usage. 130: interrupted without a result.
+141: the reader of the output went away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from latentforest.errors import LatentForestError, LatentForestWarning
+
+FAILED = 1
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+# The library's advice names arguments of Python functions; here they have other names.
+_TRANSLATIONS = (
+    (r"(drop it), or pass states=.*? or kinds=.*", r"\1 with --exclude"),
+    (r"kinds=\{(['\"])(.*?)\1: '(\w+)'\}", r"--\3 '\2'"),
+    (r"leave it out or read it with", "use --exclude, or"),
+    (r"\blist it in missing=", "list it with --missing"),
+    (r"\bpass its encoding=", "pass its --encoding"),
+    (r"\bpass format=", "pass --format"),
+    (r"\btime_limit must", "--time-limit must"),
+    (r"\bmax_iterations must", "--max-iterations must"),
+    (r"\bn_jobs must", "--jobs must"),
+    (r"\b(tolerance|smoothing|folds|delimiter)(?= must|:)", r"--\1"),
+)
+
+
+class GuardedGroup(TyperGroup):
+    """Runs a command; whatever goes wrong in it ends with a message and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        debug = bool(ctx.params.get("debug"))
+        with _plain_warnings(debug):
+            try:
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                _discard_output()
+                raise typer.Exit(BROKEN_PIPE) from None
+            except KeyboardInterrupt:
+                say("interrupted; there is no result yet")
+                raise typer.Exit(INTERRUPTED) from None
+            except Exception as error:
+                # Only typer's own exceptions, such as those for wrong usage, have an exit code.
+                if hasattr(error, "exit_code"):
+                    raise
+                _report(error, debug)
+                raise typer.Exit(FAILED) from None
+        return result
+
+
+def say(message: str) -> None:
+    """Write a line to standard error."""
+    typer.echo(message, err=True)
+
+
+def warn(message: str) -> None:
+    """Write a warning to standard error."""
+    say(f"{typer.style('warning:', fg='yellow')} {message}")
+
+
+def translate(message: str) -> str:
+    """Name the options of the command line where a message names arguments of functions."""
+    for pattern, replacement in _TRANSLATIONS:
+        message = re.sub(pattern, replacement, message)
+    return message
+
+
+def _report(error: Exception, debug: bool) -> None:
+    if debug:
+        say("".join(traceback.format_exception(error)).rstrip())
+    else:
+        say(f"{typer.style('error:', fg='red')} {_explain(error)}")
+
+
+def _explain(error: Exception) -> str:
+    if isinstance(error, LatentForestError):
+        return translate(str(error))
+    if isinstance(error, OSError):
+        if error.filename is None or error.strerror is None:
+            return str(error)
+        return f"cannot open {error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this"
+    return (
+        f"this should not have happened: {type(error).__name__}: {error}\n"
+        "Please report it with what 'latentforest --debug …' shows."
+    )
+
+
+@contextlib.contextmanager
+def _plain_warnings(debug: bool) -> Iterator[None]:
+    """Show the library's warnings as one line each; those of other packages only for debugging."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        warn(translate(str(message)))
+
+    with warnings.catch_warnings():
+        if not debug:
+            warnings.simplefilter("ignore")
+        warnings.simplefilter("always", LatentForestWarning)
+        warnings.showwarning = show
+        yield
+
+
+def _discard_output() -> None:
+    """Keep the interpreter from complaining about the closed pipe when it flushes at the end."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

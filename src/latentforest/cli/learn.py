@@ -1,0 +1,175 @@
+"""``latentforest learn``: learn a model from a table."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from latentforest.cli.boundary import say, warn
+from latentforest.cli.learn_options import (
+    Categorical,
+    Continuous,
+    Criterion,
+    Exclude,
+    Folds,
+    Jobs,
+    LearnerName,
+    MaxIterations,
+    MaxStates,
+    ModelOut,
+    Quiet,
+    Settings,
+    Smoothing,
+    Starts,
+    States,
+    TimeLimit,
+    Tolerance,
+)
+from latentforest.cli.learners import (
+    build_learner,
+    read_criterion,
+    read_settings,
+    read_smoothing,
+    read_states,
+)
+from latentforest.cli.options import (
+    Data,
+    Delimiter,
+    Encoding,
+    Format,
+    Json,
+    Missing,
+    Seed,
+    Weights,
+    split_names,
+)
+from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
+from latentforest.cli.progress import show_progress, watch_for_interruption
+from latentforest.cli.tables import Reading, drop_columns, read_data, read_folds
+
+if TYPE_CHECKING:
+    from latentforest.data import Dataset
+    from latentforest.learners.base import NetworkLearner
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A fitted learner, what it was fitted to, and how that went."""
+
+    source: str
+    data: Dataset
+    name: str
+    learner: NetworkLearner
+    seconds: float
+    was_interrupted: bool
+    saved_to: Path | None
+
+
+def learn(
+    data: Data,
+    learner: LearnerName = "latent-class",
+    states: States = None,
+    criterion: Criterion = None,
+    max_states: MaxStates = None,
+    starts: Starts = None,
+    max_iterations: MaxIterations = None,
+    tolerance: Tolerance = None,
+    smoothing: Smoothing = None,
+    folds: Folds = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    time_limit: TimeLimit = None,
+    settings: Settings = None,
+    weights: Weights = None,
+    categorical: Categorical = None,
+    continuous: Continuous = None,
+    exclude: Exclude = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = "utf-8",
+    format: Format = None,
+    out: ModelOut = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn a model from a table.
+
+    Ctrl-C ends the search and keeps the best model so far.
+    """
+    if quiet and out is None and not as_json:
+        raise typer.BadParameter("nothing would be left of the result; add --out or --json")
+    estimator = build_learner(
+        learner,
+        {
+            "n_states": read_states(states),
+            "criterion": read_criterion(criterion),
+            "max_states": max_states,
+            "n_starts": starts,
+            "max_iterations": max_iterations,
+            "tolerance": tolerance,
+            "smoothing": read_smoothing(smoothing),
+            "folds": folds,
+            "random_state": seed,
+            "n_jobs": jobs,
+            "time_limit": time_limit,
+            **read_settings(settings or ()),
+        },
+    )
+    check_output(out, MODEL_FILES)
+    reading = Reading(
+        weights=weights,
+        categorical=split_names(categorical),
+        continuous=split_names(continuous),
+        missing=tuple(missing or ()),
+        delimiter=delimiter,
+        encoding=encoding,
+        format=format,
+    )
+    with show_progress(quiet) as tell:
+        tell(f"reading {data}")
+        labels, table = read_folds(folds, read_data(data, reading))
+        table = drop_columns(table, split_names(exclude))
+        estimator.set_params(progress=tell, **({} if labels is None else {"folds": labels}))
+        outcome = _run(data, table, learner, estimator, out)
+    _report(outcome, as_json, quiet)
+
+
+def _run(
+    source: str, data: Dataset, name: str, learner: NetworkLearner, out: Path | None
+) -> Outcome:
+    """Fit, and save the model at once."""
+    began = time.monotonic()
+    with watch_for_interruption() as interruption:
+        learner.fit(data)
+    if out is not None:
+        learner.network_.save(out)
+    seconds = time.monotonic() - began
+    return Outcome(source, data, name, learner, seconds, interruption.was_seen, out)
+
+
+def _report(outcome: Outcome, as_json: bool, quiet: bool) -> None:
+    from latentforest.cli.report import describe_outcome, print_outcome
+
+    _warn_of_early_end(outcome)
+    if as_json:
+        print_json(describe_outcome(outcome))
+    elif not quiet:
+        print_outcome(make_console(), outcome)
+        if outcome.saved_to is None:
+            say("The model was not saved; --out model.json keeps it.")
+
+
+def _warn_of_early_end(outcome: Outcome) -> None:
+    """Say why the result may be worse than it could be."""
+    monitor: Any = getattr(outcome.learner, "monitor_", None)
+    limit = outcome.learner.time_limit
+    if outcome.was_interrupted:
+        warn("interrupted; this is the best model so far")
+    elif limit is not None and outcome.seconds >= limit:
+        warn("the time limit was reached; this is the best model so far")
+    elif monitor is not None and not monitor.converged:
+        warn(f"EM did not converge: {monitor.reason}; --max-iterations raises the limit")

@@ -1,0 +1,85 @@
+"""Options of ``latentforest learn``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from latentforest.cli.learners import describe_learners
+from latentforest.cli.options import OUTPUT, READING
+
+LEARNER = "Learner"
+
+
+def _option(help: str, metavar: str | None = None, *names: str, **further: Any) -> Any:
+    """Make an option of the learner's group."""
+    further.setdefault("rich_help_panel", LEARNER)
+    return typer.Option(*names, metavar=metavar, help=help, **further)
+
+
+LearnerName = Annotated[str, _option(f"{describe_learners()}.", "NAME")]
+States = Annotated[
+    str | None,
+    _option(
+        "Number of classes; numbers to choose from (1:8 or 2,4,6); or greedy, the default: one "
+        "more as long as the criterion rises.",
+        "NUMBERS",
+    ),
+]
+Criterion = Annotated[
+    str | None,
+    _option(
+        "What chooses the number of classes: bic (the default), aic, aic3, caic, sabic, mdl, icl, "
+        "or cv (cross-validation).",
+        "NAME",
+    ),
+]
+MaxStates = Annotated[int | None, _option("Most classes that greedy tries.", "N", min=1)]
+Starts = Annotated[int | None, _option("Random starts of EM.", "N", min=1)]
+MaxIterations = Annotated[int | None, _option("Most iterations of EM.", "N", min=1)]
+Tolerance = Annotated[
+    float | None,
+    _option("EM ends when an iteration gains no more than this per row.", "NUMBER", min=0),
+]
+Smoothing = Annotated[
+    str | None,
+    _option("Pseudo-count for every cell of the tables: a number, laplace or none.", "NUMBER"),
+]
+Folds = Annotated[
+    str | None,
+    _option(
+        "For the criterion cv: a number, or the column or one-column file with each row's fold.",
+        "FOLDS",
+    ),
+]
+Jobs = Annotated[int | None, _option("Threads; -1 for all processors.", "N")]
+TimeLimit = Annotated[
+    float | None, _option("After this time, the best model so far is taken.", "SECONDS")
+]
+Settings = Annotated[
+    list[str] | None,
+    _option(
+        "Any other setting of the learner, by its name in Python. May be repeated.",
+        "NAME=VALUE",
+        "--set",
+    ),
+]
+Categorical = Annotated[
+    str | None, _option("Columns to read as categories: a,b.", "COLUMNS", rich_help_panel=READING)
+]
+Continuous = Annotated[
+    str | None, _option("Columns to read as numbers: a,b.", "COLUMNS", rich_help_panel=READING)
+]
+Exclude = Annotated[
+    str | None, _option("Columns to leave out: a,b.", "COLUMNS", rich_help_panel=READING)
+]
+ModelOut = Annotated[
+    Path | None,
+    _option("Where to save the model (.json).", "FILE", rich_help_panel=OUTPUT),
+]
+Quiet = Annotated[
+    bool,
+    _option("Print warnings and errors only.", None, "--quiet", "-q", rich_help_panel=OUTPUT),
+]

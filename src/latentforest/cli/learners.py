@@ -1,0 +1,145 @@
+"""The learners that the command line knows: one entry each."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from latentforest.learners.base import NetworkLearner
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Name of a class of ``latentforest``, and what it does in a few words."""
+
+    class_name: str
+    summary: str
+
+
+LEARNERS = {
+    "latent-class": Learner("LatentClass", "one hidden variable that groups the rows"),
+    "independence": Learner("Independence", "no hidden variable, the baseline"),
+}
+
+# Settings of the estimators whose options have other names.
+_OPTIONS = {
+    "n_states": "--states",
+    "n_starts": "--starts",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+}
+
+
+def describe_learners() -> str:
+    """List the learners for the help page."""
+    return "; ".join(f"{name}: {learner.summary}" for name, learner in LEARNERS.items())
+
+
+def build_learner(name: str, settings: Mapping[str, Any]) -> NetworkLearner:
+    """Make the estimator; a setting that it does not take is an error.
+
+    Parameters
+    ----------
+    name
+        One of ``LEARNERS``.
+    settings
+        Values by the estimator's own names; ``None`` leaves its default.
+    """
+    if name not in LEARNERS:
+        raise typer.BadParameter(_suggest(name, LEARNERS), param_hint="--learner")
+    import latentforest
+
+    estimator = getattr(latentforest, LEARNERS[name].class_name)
+    given = {key: value for key, value in settings.items() if value is not None}
+    known = inspect.signature(estimator).parameters
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        raise typer.BadParameter(
+            f"the learner {name!r} has no such setting; its settings are "
+            f"{', '.join(name_option(key) for key in known if key != 'progress')}",
+            param_hint=", ".join(name_option(key) for key in unknown),
+        )
+    learner: NetworkLearner = estimator(**given)
+    return learner
+
+
+def name_option(setting: str) -> str:
+    """Option of the command line for a setting of an estimator."""
+    return _OPTIONS.get(setting, "--" + setting.replace("_", "-"))
+
+
+def read_states(text: str | None) -> int | tuple[int, int] | list[int] | str | None:
+    """Read ``--states``: a number, ``1:8``, ``2,4,6`` or ``greedy``."""
+    if text is None or text == "greedy":
+        return text
+    try:
+        numbers = [int(part) for part in text.replace(":", ",").split(",")]
+    except ValueError:
+        numbers = []
+    is_range = text.count(":") == 1 and len(numbers) == 2 and numbers[0] <= numbers[-1]
+    if not numbers or min(numbers) < 1 or (":" in text and not is_range):
+        raise typer.BadParameter(
+            f"got {text!r}, expected a number such as 3, a range such as 1:8, "
+            "a list such as 2,4,6, or greedy",
+            param_hint="--states",
+        )
+    if is_range:
+        return numbers[0], numbers[1]
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def read_smoothing(text: str | None) -> float | str | None:
+    """Read ``--smoothing``: a number, ``none`` or ``laplace``."""
+    if text is None or text in ("none", "laplace"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"got {text!r}, expected a number, none or laplace", param_hint="--smoothing"
+        ) from None
+
+
+def read_criterion(text: str | None) -> str | None:
+    """Check ``--criterion`` before anything is computed."""
+    from latentforest.scores import CRITERIA
+
+    known = [*CRITERIA, "cv"]
+    if text is not None and text not in known:
+        raise typer.BadParameter(_suggest(text, known), param_hint="--criterion")
+    return text
+
+
+def read_settings(assignments: Iterable[str]) -> dict[str, Any]:
+    """Read ``--set NAME=VALUE``: Python names, and values written as in Python or as text."""
+    settings: dict[str, Any] = {}
+    for text in assignments:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise typer.BadParameter(f"got {text!r}, expected NAME=VALUE", param_hint="--set")
+        settings[name.strip().replace("-", "_")] = _read_value(value.strip())
+    return settings
+
+
+def _read_value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": "none"}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"there is no {name!r}; {hint}Known are {', '.join(names)}."

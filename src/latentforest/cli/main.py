@@ -1,0 +1,57 @@
+"""The command ``latentforest``: its subcommands and global options.
+
+Nothing heavy is imported here; a command loads what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from latentforest.cli.boundary import INTERRUPTED, GuardedGroup
+from latentforest.cli.datasets import datasets
+from latentforest.cli.learn import learn
+from latentforest.cli.predict import predict
+from latentforest.cli.sample import sample
+from latentforest.cli.score import score
+from latentforest.cli.show import show
+from latentforest.version import __version__
+
+app = typer.Typer(
+    name="latentforest",
+    cls=GuardedGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (learn, show, score, predict, sample, datasets):
+    app.command()(command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"latentforest {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _set_up(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the full traceback of an error.")
+    ] = False,
+) -> None:
+    """Discovers the hidden structure under a table of data."""
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app(prog_name="latentforest")
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None

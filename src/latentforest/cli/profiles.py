@@ -1,0 +1,163 @@
+"""What the states of a latent variable mean: probabilities of its children in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentforest.cli.output import make_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    from latentforest.model import Network
+
+Floats = NDArray[np.float64]
+
+MAX_ROWS = 30  # of a short table
+MAX_VALUES = 5  # of one variable in a short table
+CLEAR = 0.15  # a probability that differs this much from the overall one stands out
+NAME_WIDTH, VALUE_WIDTH, GAP = 24, 16, 2  # characters; longer names are folded
+MIN_COLUMNS = 3  # states that are shown however narrow the terminal
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The distribution of one variable overall, and given each state of a latent variable.
+
+    ``information`` is their mutual information: how much the variable tells about the state.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    overall: Floats
+    given: Floats
+    information: float
+
+
+# A profile and the codes of the values to show of it.
+Shown = tuple[Profile, Sequence[int]]
+
+
+def compute_profiles(network: Network, latent: str) -> list[Profile]:
+    """Profiles of a latent variable's children, the most telling first."""
+    sizes = network.marginal(latent)
+    structure = network.structure
+    profiles = []
+    for name in structure.children(latent):
+        given = _condition(network, latent, name)
+        overall = sizes @ given
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(given > 0, given * np.log(given / overall), 0.0)
+        information = float(sizes @ terms.sum(axis=1))
+        profiles.append(Profile(name, structure.states(name), overall, given, information))
+    return sorted(profiles, key=lambda profile: -round(profile.information, 12))
+
+
+def _condition(network: Network, latent: str, name: str) -> Floats:
+    """P(child | latent), ``(n_latent_states, n_states)``."""
+    if network.structure.parents(name) == (latent,):
+        return network.cpd(name)
+    joint = network.query([latent, name])
+    total = joint.sum(axis=1, keepdims=True)
+    return np.where(total > 0, joint / np.where(total > 0, total, 1), 1 / joint.shape[1])
+
+
+def print_profiles(console: Console, network: Network, latent: str, brief: bool) -> None:
+    """Print the profiles of a latent variable: the most telling part of them, or everything.
+
+    What does not fit on the screen is left out with a note, or follows in further tables.
+    """
+    profiles = compute_profiles(network, latent)
+    shown = _choose_profiles(profiles) if brief else [(p, range(len(p.states))) for p in profiles]
+    n_states = len(network.structure.states(latent))
+    per_table = _count_columns(console.width, network, latent, shown)
+    console.print(f"Probability of each value in each state of {latent}", style="bold")
+    for start in [0] if brief else range(0, n_states, per_table):
+        states = range(start, min(start + per_table, n_states))
+        console.print(_draw(network, latent, shown, states))
+    left_out = []
+    if len(shown) < len(profiles):
+        left_out.append(f"{len(shown)} of {len(profiles)} columns, the most telling first")
+    if any(len(values) < len(p.states) for p, values in shown if len(p.states) > 2):
+        left_out.append("the values that differ most")
+    if brief and n_states > per_table:
+        left_out.append(f"{per_table} of {n_states} states")
+    if left_out:
+        note = f"Shown: {'; '.join(left_out)}. 'latentforest show --tables' prints all."
+        console.print(note, style="dim", soft_wrap=True)
+
+
+def _choose_profiles(profiles: Sequence[Profile]) -> list[Shown]:
+    """The most telling variables, each with its most telling values, on about one screen."""
+    chosen: list[Shown] = []
+    n_rows = 0
+    for profile in profiles:
+        values = _choose_values(profile)
+        n_rows += len(values)
+        if chosen and n_rows > MAX_ROWS:
+            break
+        chosen.append((profile, values))
+    return chosen
+
+
+def _choose_values(profile: Profile) -> Sequence[int]:
+    """Of two values the second is enough; of many, those that differ most between the states."""
+    n_values = len(profile.states)
+    if n_values == 2:
+        return [1]
+    if n_values <= MAX_VALUES:
+        return range(n_values)
+    spread = np.abs(profile.given - profile.overall).max(axis=0)
+    return sorted(np.argsort(-spread, kind="stable")[:MAX_VALUES].tolist())
+
+
+def _count_columns(width: int, network: Network, latent: str, shown: Sequence[Shown]) -> int:
+    """How many states of the latent variable fit side by side."""
+    names = max((len(profile.name) for profile, _ in shown), default=0)
+    values = max((len(profile.states[k]) for profile, codes in shown for k in codes), default=0)
+    used = max(6, min(names, NAME_WIDTH)) + max(5, min(values, VALUE_WIDTH)) + 4 + 3 * GAP
+    each = max(4, *map(len, network.structure.states(latent))) + GAP
+    return max(MIN_COLUMNS, (width - used) // each)
+
+
+def _draw(
+    network: Network, latent: str, shown: Sequence[Shown], states: Sequence[int]
+) -> RichTable:
+    names, sizes = network.structure.states(latent), network.marginal(latent)
+    headers = [f"{names[k]}\n{sizes[k]:.0%}" for k in states]
+    table = make_table("\ncolumn", "\nvalue", "\nall", *headers)
+    for column, width in zip(table.columns, (NAME_WIDTH, VALUE_WIDTH), strict=False):
+        column.max_width, column.no_wrap, column.justify = width, False, "left"
+        column.overflow = "fold"
+    for profile, values in shown:
+        for row in _rows(profile, values, states):
+            table.add_row(*row)
+    return table
+
+
+def _rows(
+    profile: Profile, values: Sequence[int], states: Sequence[int]
+) -> Iterator[list[str | Text]]:
+    for position, code in enumerate(values):
+        overall = float(profile.overall[code])
+        yield [
+            profile.name if position == 0 else "",
+            profile.states[code],
+            f"{overall:.2f}",
+            *(_style(float(profile.given[k, code]), overall) for k in states),
+        ]
+
+
+def _style(value: float, overall: float) -> Text:
+    from rich.text import Text
+
+    gap = value - overall
+    style = "bold green" if gap >= CLEAR else "dim" if gap <= -CLEAR else ""
+    return Text(f"{value:.2f}", style=style)

@@ -1,0 +1,162 @@
+"""What ``learn`` prints: for a person, or as one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from latentforest.cli.output import make_table
+from latentforest.cli.show import describe_network, print_model
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from latentforest.cli.learn import Outcome
+    from latentforest.data import Dataset
+    from latentforest.data.table import Table
+
+
+def describe_data(source: str, data: Dataset) -> dict[str, Any]:
+    """What was read, for JSON."""
+    return {
+        "source": source,
+        "rows": data.n_rows,
+        "distinct_rows": data.merged()[0].n_rows,
+        "total_weight": data.total_weight,
+        "columns": list(data.names),
+        "missing_values": data.n_missing,
+        "missing_share": data.n_missing / (data.n_rows * data.n_columns),
+    }
+
+
+def print_data(console: Console, source: str, data: Dataset) -> None:
+    """What was read, in one line."""
+    facts = describe_data(source, data)
+    weight = facts["total_weight"]
+    parts = [
+        f"{_count(data.n_rows, 'row')}"
+        + (f" (total weight {weight:,.10g})" if weight != data.n_rows else ""),
+        f"{facts['distinct_rows']:,} distinct",
+        _count(data.n_columns, "column"),
+        f"{facts['missing_share']:.1%} of the values missing"
+        if data.has_missing
+        else "no missing values",
+    ]
+    console.print(f"{source}: {', '.join(parts)}", soft_wrap=True)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def describe_outcome(outcome: Outcome) -> dict[str, Any]:
+    """What was learned, for JSON."""
+    learner: Any = outcome.learner
+    monitor = getattr(learner, "monitor_", None)
+    settings = learner.get_params(deep=False)
+    return {
+        "data": describe_data(outcome.source, outcome.data),
+        "learner": outcome.name,
+        "settings": {name: value for name, value in settings.items() if name != "progress"},
+        "log_likelihood": learner.log_likelihood_,
+        "n_parameters": learner.n_parameters_,
+        "bic": learner.bic_,
+        "n_states": getattr(learner, "n_states_", None),
+        "converged": None if monitor is None else monitor.converged,
+        "interrupted": outcome.was_interrupted,
+        "seconds": outcome.seconds,
+        "fit_table": getattr(learner, "fit_table_", []),
+        **describe_network(learner.network_),
+        "saved_to": outcome.saved_to,
+    }
+
+
+def print_outcome(console: Console, outcome: Outcome) -> None:
+    """What was learned, for a person."""
+    learner: Any = outcome.learner
+    print_data(console, outcome.source, outcome.data)
+    console.print()
+    if len(getattr(learner, "fit_table_", ())) > 0:
+        criterion = getattr(learner, "criterion", "bic")
+        print_fit_table(console, learner.fit_table_, learner.n_states_, criterion)
+        console.print()
+    console.print(
+        f"{outcome.name}: log-likelihood {learner.log_likelihood_:,.2f}, "
+        f"{_count(learner.n_parameters_, 'parameter')}, BIC {learner.bic_:,.2f} "
+        f"({outcome.seconds:.1f} s)"
+    )
+    console.print()
+    print_model(console, learner.network_)
+    if outcome.saved_to is not None:
+        console.print(f"\nSaved to {outcome.saved_to}", soft_wrap=True)
+
+
+def _decimals(value: float) -> str:
+    return f"{value:,.2f}"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.0%}"
+
+
+def _p_value(value: float) -> str:
+    return "<.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) < 1e9 else f"{value:.1e}"
+
+
+_FORMATS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "n_states": ("\nclasses", _whole),
+    "log_likelihood": ("log-\nlikelihood", _decimals),
+    "n_parameters": ("\nparameters", _whole),
+    "bic": ("\nBIC", _decimals),
+    "aic": ("\nAIC", _decimals),
+    "criterion": ("", _decimals),
+    "entropy_r2": ("entropy\nR²", _decimals),
+    "smallest_class": ("smallest\nclass", _percent),
+    "g_squared": ("\nG²", _decimals),
+    "df": ("\ndf", _whole),
+    "p_g_squared": ("\np", _p_value),
+    "largest_residual": ("largest\nresidual", _decimals),
+}
+# What is left out first when the terminal is too narrow.
+_DISPENSABLE = ("aic", "largest_residual", "smallest_class", "entropy_r2", "p_g_squared", "df")
+
+
+def print_fit_table(console: Console, fits: Table, best: int, criterion: str) -> None:
+    """Print the main columns of the fit table, as many as fit; the best row is marked."""
+    columns = _format_fits(fits, criterion)
+    for key in _DISPENSABLE:
+        if _measure(columns) <= console.width:
+            break
+        columns.pop(key, None)
+    better = "lower" if criterion == "mdl" else "higher"
+    console.print(
+        f"Fit by number of classes; {criterion.upper()} chooses ({better} is better)", style="bold"
+    )
+    table = make_table("", *(title for title, *_ in columns.values()))
+    rows = zip(*(cells for _, *cells in columns.values()), strict=True)
+    for number, cells in zip(fits["n_states"], rows, strict=True):
+        mark, style = ("→", "bold") if number == best else ("", "")
+        table.add_row(mark, *cells, style=style)
+    console.print(table)
+
+
+def _format_fits(fits: Table, criterion: str) -> dict[str, list[str]]:
+    """Title and cells of each column that has at least one value."""
+    columns = {}
+    for key, (title, write) in _FORMATS.items():
+        name = criterion if key == "criterion" and criterion not in _FORMATS else key
+        values = fits[name] if name in fits.columns else []
+        if any(value == value for value in values):
+            cells = [write(value) if value == value else "" for value in values]
+            columns[key] = [title or f"\n{name.upper()}", *cells]
+    return columns
+
+
+def _measure(columns: dict[str, list[str]]) -> int:
+    """Width of the table in characters."""
+    lines = ([line for cell in cells for line in cell.split("\n")] for cells in columns.values())
+    return 2 + sum(2 + max(map(len, each)) for each in lines)

@@ -1,0 +1,103 @@
+"""``latentforest show``: print a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from latentforest.cli.options import OUTPUT, Json, Model
+from latentforest.cli.output import make_console, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from latentforest.model import Network
+
+MAX_LATENTS = 3
+
+
+def show(
+    model: Model,
+    tables: Annotated[
+        bool,
+        typer.Option("--tables", help="Print all probabilities.", rich_help_panel=OUTPUT),
+    ] = False,
+    dot: Annotated[
+        bool,
+        typer.Option("--dot", help="Print the graph for Graphviz.", rich_help_panel=OUTPUT),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Print a model: its tree, the sizes of its classes, what they mean."""
+    if dot + as_json + tables > 1:
+        raise typer.BadParameter("choose one of --tables, --dot and --json")
+    from latentforest.model import load
+
+    network = load(model)
+    if dot:
+        typer.echo(network.to_dot(), nl=False)
+    elif as_json:
+        print_json({"file": model, **describe_network(network)})
+    else:
+        print_model(make_console(), network, all_tables=tables)
+
+
+def describe_network(network: Network) -> dict[str, Any]:
+    """A network for JSON."""
+    from latentforest.model.document import to_document
+
+    return {
+        "n_variables": len(network.names),
+        "n_parameters": network.dimension,
+        "latents": [
+            {
+                "name": name,
+                "states": network.structure.states(name),
+                "sizes": network.marginal(name),
+                "children": network.structure.children(name),
+            }
+            for name in network.latents
+        ],
+        "model": to_document(network),
+    }
+
+
+def print_model(console: Console, network: Network, all_tables: bool = False) -> None:
+    """Print the tree and what its latent variables mean."""
+    console.print(str(network), soft_wrap=True)
+    console.print(
+        f"{len(network.names)} variables, {len(network.latents)} of them latent; "
+        f"{network.dimension:,} free parameters",
+        style="dim",
+    )
+    _print_latents(console, network, all_tables)
+    if all_tables:
+        _print_roots(console, network)
+
+
+def _print_latents(console: Console, network: Network, all_tables: bool) -> None:
+    from latentforest.cli.profiles import print_profiles
+
+    latents = [name for name in network.latents if network.structure.children(name)]
+    shown = latents if all_tables else latents[:MAX_LATENTS]
+    for name in shown:
+        console.print()
+        print_profiles(console, network, name, brief=not all_tables)
+    if len(shown) < len(latents):
+        console.print(
+            f"Shown: {len(shown)} of {len(latents)} latent variables. 'latentforest show --tables' prints all.",
+            style="dim",
+        )
+
+
+def _print_roots(console: Console, network: Network) -> None:
+    """Print the probabilities of what depends on no latent variable."""
+    latents = set(network.latents)
+    for name in network.names:
+        if name in latents or latents & set(network.structure.parents(name)):
+            continue
+        states = network.structure.states(name)
+        pairs = zip(states, network.marginal(name), strict=True)
+        listed = "  ".join(f"{state}: {value:.3f}" for state, value in pairs)
+        console.print(f"{name}   {listed}", soft_wrap=True)

@@ -1,0 +1,160 @@
+"""Finding and reading the table that DATA names: a file or a built-in table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from latentforest.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from latentforest.data import Dataset, Variable
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read, as asked for on the command line."""
+
+    weights: str | None = None
+    categorical: Sequence[str] = ()
+    continuous: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    format: str | None = None
+
+    def kinds(self) -> dict[str, Any]:
+        """Kind of each column that was named."""
+        both = set(self.categorical) & set(self.continuous)
+        if both:
+            raise typer.BadParameter(
+                f"column {min(both)!r} is also in --categorical", param_hint="--continuous"
+            )
+        return {
+            **dict.fromkeys(self.categorical, "categorical"),
+            **dict.fromkeys(self.continuous, "continuous"),
+        }
+
+
+def read_data(source: str, how: Reading) -> Dataset:
+    """Read a file, or load a built-in table."""
+    kinds = how.kinds()
+    if is_built_in(source):
+        return _load_built_in(source, how)
+    return _read_file(source, how, kinds=kinds or None)
+
+
+def read_like(
+    source: str, how: Reading, variables: Sequence[Variable], unseen: str = "missing"
+) -> Dataset:
+    """Read the columns of a model, with its states.
+
+    A column without any value can be read only when its states are given, which makes states
+    that the model does not know an error; so the states are given first and left out if
+    there are such states and they are to count as missing.
+    """
+    from latentforest.data import encode_like
+
+    if is_built_in(source):
+        data = _load_built_in(source, how)
+        return encode_like(data, variables, unseen="error" if unseen == "error" else "missing")
+    states = {variable.name: variable.states for variable in variables}
+    try:
+        data = _read_file(source, how, states=states)
+        return data.select([variable.name for variable in variables])
+    except (DataError, ParameterError):
+        data = _read_file(source, how)
+    return encode_like(data, variables, unseen="error" if unseen == "error" else "missing")
+
+
+def is_built_in(source: str) -> bool:
+    """Whether the name is that of a built-in table and not of a file."""
+    from latentforest import datasets
+
+    return source in datasets.names() and not Path(source).exists()
+
+
+def _load_built_in(source: str, how: Reading) -> Dataset:
+    from latentforest import datasets
+
+    if how != Reading():
+        raise ParameterError(
+            f"{source} is a built-in table: the options for reading files do not apply to it"
+        )
+    return datasets.load(source)
+
+
+def _read_file(source: str, how: Reading, **encoding: Any) -> Dataset:
+    from latentforest import datasets
+    from latentforest.data import read
+
+    if not Path(source).exists():
+        raise FileNotFoundError(
+            f"there is no file {source}; the built-in tables are {', '.join(datasets.names())}"
+        )
+    return read(
+        source,
+        format=how.format,
+        weights=how.weights,
+        missing=_missing_texts(source, how),
+        delimiter=how.delimiter,
+        encoding=how.encoding,
+        **encoding,
+    )
+
+
+def _missing_texts(source: str, how: Reading) -> Sequence[str] | None:
+    """The usual texts and those given; ARFF files have a sign of their own."""
+    from latentforest.data.state_names import DEFAULT_MISSING
+
+    if not how.missing:
+        return None
+    is_arff = how.format == "arff" or ".arff" in Path(source).suffixes
+    return how.missing if is_arff else (*DEFAULT_MISSING, *how.missing)
+
+
+def drop_columns(data: Dataset, names: Sequence[str]) -> Dataset:
+    """Leave out some columns."""
+    for name in names:
+        data.index(name)
+    kept = [name for name in data.names if name not in names]
+    if not kept:
+        raise ParameterError("--exclude leaves no column")
+    return data.select(kept)
+
+
+def read_folds(text: str | None, data: Dataset) -> tuple[Any, Dataset]:
+    """Read ``--folds``: a number, a column of the table (then left out), or a file of labels."""
+    if text is None:
+        return None, data
+    if text.isdecimal():
+        return int(text), data
+    if text in data.names:
+        return _check_labels(text, data, text), drop_columns(data, [text])
+    if not Path(text).exists():
+        raise typer.BadParameter(
+            f"{text!r} is neither a number nor a column of the table nor a file",
+            param_hint="--folds",
+        )
+    from latentforest.data import read
+
+    table = read(text, kinds="categorical")
+    if table.n_columns != 1 or table.n_rows != data.n_rows:
+        raise ParameterError(
+            f"{text} has {table.n_rows} rows and {table.n_columns} columns, expected "
+            f"{data.n_rows} rows, as the table has, and one column with the fold of each"
+        )
+    return _check_labels(text, table, table.names[0]), data
+
+
+def _check_labels(source: str, table: Dataset, name: str) -> Any:
+    labels = table.decode(name).astype(str)
+    if table.select([name]).has_missing:
+        raise ParameterError(f"--folds {source}: some rows have no fold")
+    if len(set(labels.tolist())) < 2:
+        raise ParameterError(f"--folds {source}: there must be at least two folds")
+    return labels

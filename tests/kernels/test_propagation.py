@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from latentforest.data.dataset import Dataset
+from latentforest.data.variable import Variable
+from latentforest.datasets.generate import generate, random_latent_tree
+from latentforest.inference.forest import NOTHING, Forest, PatternedData
+from latentforest.kernels.plan import make_workspace
+from latentforest.kernels.propagation import propagate
+from latentforest.model import Network
+from reference.enumeration import enumerate_rows
+
+
+@pytest.fixture
+def network():
+    return random_latent_tree(8, depth=2, width=2, n_states=(2, 3), random_state=0)
+
+
+@pytest.fixture
+def forest(network):
+    return Forest(network.structure, PatternedData(generate(network, 60, 0.1, random_state=1)))
+
+
+def test_results_do_not_depend_on_what_is_asked_for(network, forest):
+    (plan,), theta = forest.plans, network.parameters
+    counts, values = np.empty(forest.n_values), np.empty(len(plan.weights))
+    everything = propagate(plan, make_workspace(plan), theta, counts, values)
+    assert propagate(plan, make_workspace(plan), theta, NOTHING, NOTHING) == everything
+    only_counts = np.empty(forest.n_values)
+    propagate(plan, make_workspace(plan), theta, only_counts, NOTHING)
+    assert np.array_equal(only_counts, counts)
+    assert plan.weights @ values == pytest.approx(everything[0], rel=1e-13)
+
+
+def test_used_memory_leaves_no_trace(network, forest):
+    (plan,), theta = forest.plans, np.array(network.parameters)
+    fresh, used = make_workspace(plan), make_workspace(plan)
+    scaled, zeros = theta * 1e-60, np.zeros_like(theta)
+    for other in (scaled, zeros, scaled):
+        propagate(plan, used, other, np.empty_like(theta), NOTHING)
+    a, b = np.empty_like(theta), np.empty_like(theta)
+    assert propagate(plan, used, theta, a, NOTHING) == propagate(plan, fresh, theta, b, NOTHING)
+    assert np.array_equal(a, b)
+
+
+def test_small_potentials_only_change_the_normalizer(network, forest):
+    (plan,), theta, tiny = forest.plans, np.array(network.parameters), 1e-20
+    a, b = np.empty_like(theta), np.empty_like(theta)
+    value, n_vanished = propagate(plan, make_workspace(plan), theta, a, NOTHING)
+    scaled, n_scaled = propagate(plan, make_workspace(plan), theta * tiny, b, NOTHING)
+    assert n_vanished == n_scaled == 0
+    np.testing.assert_allclose(b, a, rtol=1e-11, atol=1e-13)
+    missing = sum(
+        (forest.data.dataset.column(x) < 0) @ forest.data.dataset.weights for x in network.observed
+    )
+    n_tables = forest.data.total_weight * len(network.names) - missing
+    assert scaled == pytest.approx(value + n_tables * np.log(tiny), rel=1e-12)
+
+
+def test_vanished_patterns_are_listed():
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+    network = Network.from_tables([a, b], {"b": "a"}, {"a": [1.0, 0.0], "b": [[0.5, 0.5]] * 2})
+    dataset = Dataset([a, b], [[0, 1, 1, 0], [0, 0, 1, 1]], [1.0, 2.0, 3.0, 4.0])
+    forest = Forest(network.structure, PatternedData(dataset))
+    (plan,), counts = forest.plans, np.empty(6)
+    work = make_workspace(plan)
+    value, n_vanished = propagate(plan, work, network.parameters, counts, NOTHING)
+    assert n_vanished == 2
+    assert sorted(plan.weights[work.vanished[1:3]]) == [2.0, 3.0]
+    assert value == pytest.approx(5 * np.log(0.5))
+    expected = enumerate_rows(network.structure, network.parameters, dataset)[1]
+    np.testing.assert_allclose(counts, expected, rtol=1e-14)

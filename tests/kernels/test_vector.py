@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+from numba import njit
+
+from latentforest.kernels.vector import LANES, any_above, load, splat, store, total
+
+
+@njit
+def compute_all(left, right, scalar, out):
+    """Write product, sum and splat to ``out`` with a gap between them."""
+    a, b = load(left, 1), load(right, 2)
+    store(out, 0, a * b)
+    store(out, 5, a + b)
+    store(out, 10, splat(scalar))
+    return total(a), any_above(a, scalar)
+
+
+@pytest.fixture
+def numbers():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=8), rng.normal(size=8)
+
+
+def test_arithmetic_equals_numpy(numbers):
+    left, right = numbers
+    out = np.full(16, np.nan)
+    compute_all(left, right, 0.25, out)
+    a, b = left[1 : 1 + LANES], right[2 : 2 + LANES]
+    assert np.array_equal(out[0:4], a * b)
+    assert np.array_equal(out[5:9], a + b)
+    assert np.array_equal(out[10:14], np.full(4, 0.25))
+    assert np.isnan(out[[4, 9, 14, 15]]).all()
+
+
+def test_the_total_is_added_in_pairs():
+    values = np.array([np.nan, 1e16, 1.0, -1e16, 1.0])
+    result, _ = compute_all(values, np.zeros(8), 0.0, np.empty(16))
+    assert result == (1e16 + 1.0) + (-1e16 + 1.0)
+
+
+@pytest.mark.parametrize("lane", range(LANES))
+def test_one_lane_at_the_bound_is_enough(lane):
+    values = np.full(5, 0.5)
+    values[1 + lane] = 2.0
+    assert compute_all(values, np.zeros(8), 2.0, np.empty(16))[1]
+    assert not compute_all(values, np.zeros(8), np.nextafter(2.0, 3.0), np.empty(16))[1]
+
+
+def test_not_a_number_is_above_nothing():
+    assert not compute_all(np.full(5, np.nan), np.zeros(8), -1.0, np.empty(16))[1]

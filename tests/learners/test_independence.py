@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from latentforest import Dataset, Independence, Variable, datasets
+from latentforest.errors import DataError, ParameterError
+
+TABLE = Dataset(
+    [Variable("a", ("x", "y")), Variable("b", ("u", "v", "w"))],
+    [[0, 0, 1, -1], [0, 1, 1, 1]],
+    [1.0, 2.0, 1.0, 4.0],
+)
+
+
+def test_probabilities_are_weighted_frequencies_of_observed_values():
+    model = Independence().fit(TABLE)
+    np.testing.assert_allclose(model.network_.cpd("a"), [0.75, 0.25])
+    np.testing.assert_allclose(model.network_.cpd("b"), [0.125, 0.875, 0.0])
+
+
+def test_a_row_has_the_product_of_its_frequencies():
+    rows = Independence().fit(TABLE).score_samples(TABLE)
+    expected = np.log([0.75 * 0.125, 0.75 * 0.875, 0.25 * 0.875, 0.875])
+    np.testing.assert_allclose(rows, expected)
+
+
+def test_log_likelihood_is_the_weighted_sum_of_the_rows():
+    model = Independence().fit(TABLE)
+    assert model.log_likelihood_ == pytest.approx(TABLE.weights @ model.score_samples(TABLE))
+    assert model.bic_ == pytest.approx(model.log_likelihood_ - 3 / 2 * np.log(8.0))
+    assert model.history_["log_likelihood"] == [model.log_likelihood_]
+
+
+@pytest.mark.parametrize("smoothing", [1, 1.0, "laplace", {"a": 1, "b": [1, 1, 1]}])
+def test_smoothing_adds_to_every_cell(smoothing):
+    network = Independence(smoothing=smoothing).fit(TABLE).network_
+    np.testing.assert_allclose(network.cpd("a"), [4 / 6, 2 / 6])
+    np.testing.assert_allclose(network.cpd("b"), [2 / 11, 8 / 11, 1 / 11])
+
+
+def test_a_column_never_observed_is_uniform():
+    data = Dataset([Variable("a", ("x", "y", "z")), Variable("b", ("u", "v"))], [[-1, -1], [0, 1]])
+    with pytest.warns(match="tell nothing: a"):
+        network = Independence().fit(data).network_
+    np.testing.assert_allclose(network.cpd("a"), [1 / 3] * 3)
+
+
+def test_columns_have_no_arcs():
+    structure = Independence().fit(datasets.load("hiv-tests")).network_.structure
+    assert structure.roots == ("A", "B", "C", "D")
+    assert structure.latents == ()
+
+
+def test_it_has_no_latent_variable_to_predict():
+    assert not hasattr(Independence(), "predict_proba")
+    assert not hasattr(Independence(), "transform")
+
+
+@pytest.mark.parametrize(
+    ("smoothing", "error", "message"),
+    [
+        (-1, ParameterError, "smoothing must be finite and not negative, got -1"),
+        ("much", ParameterError, "smoothing must be a number.*got 'much'"),
+        ({"a": [1, 2, 3]}, ParameterError, r"'a' have shape \(3,\), expected \(2,\)"),
+        ({"a": [-1, 2]}, ParameterError, "pseudo-counts of 'a' must be finite"),
+        ({"c": 1}, ValueError, "'c'"),
+    ],
+)
+def test_smoothing_that_makes_no_sense(smoothing, error, message):
+    with pytest.raises(error, match=message):
+        Independence(smoothing=smoothing).fit(TABLE)
+
+
+def test_a_continuous_column_is_named():
+    with pytest.raises(DataError, match="column 'income' is continuous.*kinds={'income'"):
+        Independence().fit({"income": [1000.5, 2000.25], "sex": ["f", "m"]})
+
+
+def test_time_limit_is_checked():
+    with pytest.raises(ParameterError, match="time_limit must be positive seconds, got 0"):
+        Independence(time_limit=0).fit(TABLE)
