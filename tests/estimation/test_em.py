@@ -109,7 +109,8 @@ def test_the_objective_never_falls_on_random_forests(data):
     forest = Forest(network.structure, PatternedData(dataset))
     start = random_starts(network.structure, dataset, 1, data.draw(st.integers(0, 100)))
     prior = pseudo_counts(network.structure, data.draw(st.sampled_from([0.0, 0.1, 1.0])))
-    assert_monotone(fit(forest, start, prior, EMSettings(300)))
+    trajectory = fit(forest, start, prior, EMSettings(300)).monitor.trajectory
+    assert np.all(trajectory[1:] >= trajectory[:-1] - 1e-10)
 
 
 @pytest.mark.xfail(strict=True, reason="stops on an extrapolated point that was never judged")

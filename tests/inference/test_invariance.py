@@ -157,7 +157,7 @@ def test_grouping_the_children(monkeypatch):
     forest = Forest(network.structure, PatternedData(dataset))
     assert any(node.kind == PRODUCT for node in forest.nodes)
     expected = expect(network, PatternedData(dataset))
-    monkeypatch.setattr(PatternedData, "group", lambda self, masks, own: list(masks))
+    monkeypatch.setattr(PatternedData, "group", lambda self, masks: list(masks))
     forest = Forest(network.structure, PatternedData(dataset))
     assert not any(node.kind == PRODUCT for node in forest.nodes)
     assert_same(expect(network, PatternedData(dataset)), expected, rtol=1e-11)
@@ -174,6 +174,7 @@ def test_deciding_the_groups_on_a_sample(monkeypatch):
 
 def test_forgetting_pattern_columns(network, dataset, monkeypatch):
     expected = expect(network, PatternedData(dataset))
+    monkeypatch.setattr(forest_module, "COLUMN_BYTES", 1)
     monkeypatch.setattr(forest_module, "KEPT_BYTES", 1)
     found = expect(network, PatternedData(dataset))
     assert np.array_equal(found[0], expected[0])

@@ -116,13 +116,13 @@ def test_groups_hold_each_child_once_and_pay(seed, n_children, n_rows):
     base = rng.integers(0, 6, n_rows)
     columns = [
         np.where(rng.random(n_rows) < 0.1, -1, rng.integers(0, 3, 6)[base]).astype(np.int8)
-        for _ in range(n_children + 1)
+        for _ in range(n_children)
     ]
     store = PatternStore(columns, [3] * len(columns))
-    children, own = [1 << j for j in range(n_children)], 1 << n_children
-    groups = group_children(store, children, own)
+    children = [1 << j for j in range(n_children)]
+    groups = group_children(store, children)
     assert sorted(c for group in groups for c in list_children(group)) == children
-    target = count_patterns(columns, mask_of(tuple(children)) | own)
+    target = count_patterns(columns, mask_of(tuple(children)))
     for group in list_groups(groups):
         assert len(group) == 2
         assert 2 * count_patterns(columns, mask_of(group)) < target
@@ -134,10 +134,10 @@ def test_children_that_repeat_each_other_are_grouped():
     twin = rng.integers(0, 2, 100)
     columns = [*rng.integers(0, 2, (5, 100)), twin, twin]
     store = PatternStore(columns, [2] * 7)
-    assert (32, 64) in list_groups(group_children(store, [1 << j for j in range(7)], 0))
+    assert (32, 64) in list_groups(group_children(store, [1 << j for j in range(7)]))
 
 
 @pytest.mark.parametrize("n_children", [1, 2])
 def test_one_or_two_children_stay_alone(n_children):
     store = PatternStore([np.arange(30) % 2] * 2, [2, 2])
-    assert group_children(store, [1, 2][:n_children], 0) == [1, 2][:n_children]
+    assert group_children(store, [1, 2][:n_children]) == [1, 2][:n_children]

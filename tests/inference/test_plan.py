@@ -19,7 +19,7 @@ def structure():
     return Structure([*variables, *latents], {"A": "Y", "Z": "Y", "B": "Z", "C": "B"})
 
 
-def keep_apart(masks, own):
+def keep_apart(masks):
     return list(masks)
 
 
@@ -37,7 +37,7 @@ def test_kinds_and_masks(structure):
         "C": P.LEAF,
         "D": P.HIDDEN,
     }
-    nodes = {node.name: node for node in flatten(roots)}
+    nodes = {node.name: node for node in flatten(roots) if node.name}
     assert {name: node.mask for name, node in nodes.items()} == {
         "Y": 7,
         "A": 1,
@@ -46,8 +46,16 @@ def test_kinds_and_masks(structure):
         "C": 4,
         "D": 8,
     }
-    assert [nodes[name].own for name in "YZBD"] == [0, 0, 2, 8]
     assert [node.name for node in roots] == ["D", "Y"]
+
+
+def test_the_value_of_an_inner_variable_is_one_more_child(structure):
+    nodes = {node.name: node for node in flatten(draw_forest(structure, BITS, keep_apart))}
+    for name, own, n_children in [("B", 2, 2), ("D", 8, 1)]:
+        value = nodes[name].children[-1]
+        assert (value.kind, value.mask, value.name) == (P.DENSE, own, "")
+        assert len(nodes[name].children) == n_children
+    assert [child.name for child in nodes["Y"].children] == ["A", "Z"]
 
 
 def test_nothing_below_a_dense_variable_is_drawn(structure):
@@ -61,7 +69,7 @@ def test_groups_become_product_nodes():
     variables = [Variable(name, ("0", "1")) for name in names]
     structure = Structure([Variable.hidden("Y", 3), *variables], dict.fromkeys(names, "Y"))
     bits = {name: 1 << j for j, name in enumerate(names)}
-    (root,) = draw_forest(structure, bits, lambda masks, own: [(masks[0], (masks[3], masks[1])), 4])
+    (root,) = draw_forest(structure, bits, lambda masks: [(masks[0], (masks[3], masks[1])), 4])
     assert [node.kind for node in root.children] == [P.PRODUCT, P.LEAF]
     product = root.children[0]
     assert (product.mask, product.card, product.width) == (0b1011, 3, 3)

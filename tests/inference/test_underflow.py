@@ -99,6 +99,16 @@ def test_a_state_that_is_excluded_at_the_end_of_a_chain():
     assert_equals_logs(network, rows_of(network, [np.zeros(300, int)]))
 
 
+def test_patterns_that_vanish_below_the_root_leave_their_neighbours_alone():
+    latents = [Variable.hidden("R", 2), Variable.hidden("Y", 2)]
+    leaves = [Variable(name, BINARY) for name in "AB"]
+    tables = {"R": [0.5, 0.5], "Y": [[0.8, 0.2], [0.3, 0.7]]}
+    tables |= {"A": [[1.0, 1e-250], [1e-250, 1.0]], "B": [[1.0, 1e-250], [1e-250, 1.0]]}
+    parents = {"Y": "R", "A": "Y", "B": "Y"}
+    network = Network.from_tables([*latents, *leaves], parents, tables)
+    assert_equals_logs(network, rows_of(network, [[0, 0], [0, 1], [1, 1], [1, 0]]))
+
+
 def test_an_inner_observed_variable_with_many_children():
     names = [f"X{j}" for j in range(800)]
     variables = [Variable("A", BINARY), *(Variable(name, BINARY) for name in names)]

@@ -70,3 +70,21 @@ def test_vanished_patterns_are_listed():
     assert value == pytest.approx(5 * np.log(0.5))
     expected = enumerate_rows(network.structure, network.parameters, dataset)[1]
     np.testing.assert_allclose(counts, expected, rtol=1e-14)
+
+
+def test_rows_that_vanish_below_the_root_add_nothing():
+    names = ["X1", "X2"]
+    variables = [Variable.hidden("R", 2), Variable.hidden("Y", 2)]
+    variables += [Variable(name, ("0", "1")) for name in names]
+    tables = {
+        "R": [0.5, 0.5],
+        "Y": [[0.5, 0.5]] * 2,
+        "X1": [[1.0, 0.0]] * 2,
+        "X2": [[0.5, 0.5]] * 2,
+    }
+    network = Network.from_tables(variables, {"Y": "R"} | dict.fromkeys(names, "Y"), tables)
+    dataset = Dataset(variables[2:], [[0, 1, 1], [0, 0, 1]])
+    (plan,) = Forest(network.structure, PatternedData(dataset)).plans
+    value, n_vanished = propagate(plan, make_workspace(plan), network.parameters, NOTHING, NOTHING)
+    assert n_vanished == 2
+    assert value == pytest.approx(np.log(0.5))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from latentforest.kernels.vector import LANES, any_above, load, splat, store, total
+from latentforest.kernels.vector import LANES, any_above, load, logarithm, splat, store, total
 
 
 @njit
@@ -48,3 +48,20 @@ def test_one_lane_at_the_bound_is_enough(lane):
 
 def test_not_a_number_is_above_nothing():
     assert not compute_all(np.full(5, np.nan), np.zeros(8), -1.0, np.empty(16))[1]
+
+
+@njit
+def take_logarithms(values):
+    for i in range(0, values.shape[0], LANES):
+        store(values, i, logarithm(load(values, i)))
+
+
+def test_logarithms_equal_numpy():
+    rng = np.random.default_rng(0)
+    around_one = 1.0 + rng.normal(scale=1e-6, size=400)
+    edges = [1.0, 2.0, 0.5, np.sqrt(0.5), np.sqrt(2.0), np.e, 1e-200, 1e-300, 2.3e-308, 1e300]
+    steps = np.nextafter(edges, 0.0)
+    values = np.concatenate([around_one, 10.0 ** rng.uniform(-300, 300, 780), edges, steps])
+    logs = values.copy()
+    take_logarithms(logs)
+    np.testing.assert_allclose(logs, np.log(values), rtol=4e-16, atol=1e-300)

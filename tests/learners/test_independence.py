@@ -71,7 +71,7 @@ def test_smoothing_that_makes_no_sense(smoothing, error, message):
 
 
 def test_a_continuous_column_is_named():
-    with pytest.raises(DataError, match="column 'income' is continuous.*kinds={'income'"):
+    with pytest.raises(DataError, match=r"column 'income' is continuous.*kinds={'income'"):
         Independence().fit({"income": [1000.5, 2000.25], "sex": ["f", "m"]})
 
 

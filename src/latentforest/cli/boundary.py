@@ -52,8 +52,10 @@ class GuardedGroup(TyperGroup):
             except BrokenPipeError:
                 _discard_output()
                 raise typer.Exit(BROKEN_PIPE) from None
-            except KeyboardInterrupt:
-                say("interrupted; there is no result yet")
+            except KeyboardInterrupt as error:
+                if debug:
+                    _print_traceback(error)
+                say("interrupted; there is no result")
                 raise typer.Exit(INTERRUPTED) from None
             except Exception as error:
                 # Only typer's own exceptions, such as those for wrong usage, have an exit code.
@@ -83,9 +85,13 @@ def translate(message: str) -> str:
 
 def _report(error: Exception, debug: bool) -> None:
     if debug:
-        say("".join(traceback.format_exception(error)).rstrip())
+        _print_traceback(error)
     else:
         say(f"{typer.style('error:', fg='red')} {_explain(error)}")
+
+
+def _print_traceback(error: BaseException) -> None:
+    say("".join(traceback.format_exception(error)).rstrip())
 
 
 def _explain(error: Exception) -> str:

@@ -77,11 +77,12 @@ def print_profiles(console: Console, network: Network, latent: str, brief: bool)
     profiles = compute_profiles(network, latent)
     shown = _choose_profiles(profiles) if brief else [(p, range(len(p.states))) for p in profiles]
     n_states = len(network.structure.states(latent))
-    per_table = _count_columns(console.width, network, latent, shown)
+    digits = 2 if brief else 4
+    per_table = _count_columns(console.width, network, latent, shown, digits)
     console.print(f"Probability of each value in each state of {latent}", style="bold")
     for start in [0] if brief else range(0, n_states, per_table):
         states = range(start, min(start + per_table, n_states))
-        console.print(_draw(network, latent, shown, states))
+        console.print(_draw(network, latent, shown, states, digits))
     left_out = []
     if len(shown) < len(profiles):
         left_out.append(f"{len(shown)} of {len(profiles)} columns, the most telling first")
@@ -118,17 +119,19 @@ def _choose_values(profile: Profile) -> Sequence[int]:
     return sorted(np.argsort(-spread, kind="stable")[:MAX_VALUES].tolist())
 
 
-def _count_columns(width: int, network: Network, latent: str, shown: Sequence[Shown]) -> int:
+def _count_columns(
+    width: int, network: Network, latent: str, shown: Sequence[Shown], digits: int
+) -> int:
     """How many states of the latent variable fit side by side."""
     names = max((len(profile.name) for profile, _ in shown), default=0)
     values = max((len(profile.states[k]) for profile, codes in shown for k in codes), default=0)
-    used = max(6, min(names, NAME_WIDTH)) + max(5, min(values, VALUE_WIDTH)) + 4 + 3 * GAP
-    each = max(4, *map(len, network.structure.states(latent))) + GAP
+    used = max(6, min(names, NAME_WIDTH)) + max(5, min(values, VALUE_WIDTH)) + 2 + digits + 3 * GAP
+    each = max(2 + digits, *map(len, network.structure.states(latent))) + GAP
     return max(MIN_COLUMNS, (width - used) // each)
 
 
 def _draw(
-    network: Network, latent: str, shown: Sequence[Shown], states: Sequence[int]
+    network: Network, latent: str, shown: Sequence[Shown], states: Sequence[int], digits: int
 ) -> RichTable:
     names, sizes = network.structure.states(latent), network.marginal(latent)
     headers = [f"{names[k]}\n{sizes[k]:.0%}" for k in states]
@@ -137,27 +140,27 @@ def _draw(
         column.max_width, column.no_wrap, column.justify = width, False, "left"
         column.overflow = "fold"
     for profile, values in shown:
-        for row in _rows(profile, values, states):
+        for row in _rows(profile, values, states, digits):
             table.add_row(*row)
     return table
 
 
 def _rows(
-    profile: Profile, values: Sequence[int], states: Sequence[int]
+    profile: Profile, values: Sequence[int], states: Sequence[int], digits: int
 ) -> Iterator[list[str | Text]]:
     for position, code in enumerate(values):
         overall = float(profile.overall[code])
         yield [
             profile.name if position == 0 else "",
             profile.states[code],
-            f"{overall:.2f}",
-            *(_style(float(profile.given[k, code]), overall) for k in states),
+            f"{overall:.{digits}f}",
+            *(_style(float(profile.given[k, code]), overall, digits) for k in states),
         ]
 
 
-def _style(value: float, overall: float) -> Text:
+def _style(value: float, overall: float, digits: int) -> Text:
     from rich.text import Text
 
     gap = value - overall
     style = "bold green" if gap >= CLEAR else "dim" if gap <= -CLEAR else ""
-    return Text(f"{value:.2f}", style=style)
+    return Text(f"{value:.{digits}f}", style=style)

@@ -22,13 +22,14 @@ def show_progress(quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda message: None
         return
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         yield PlainLines().show
         return
     with console.status("starting") as status:
-        yield status.update
+        yield lambda message: status.update(Text(message))
 
 
 class PlainLines:

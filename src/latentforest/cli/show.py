@@ -86,7 +86,8 @@ def _print_latents(console: Console, network: Network, all_tables: bool) -> None
         print_profiles(console, network, name, brief=not all_tables)
     if len(shown) < len(latents):
         console.print(
-            f"Shown: {len(shown)} of {len(latents)} latent variables. 'latentforest show --tables' prints all.",
+            f"Shown: {len(shown)} of {len(latents)} latent variables. "
+            "'latentforest show --tables' prints all.",
             style="dim",
         )
 

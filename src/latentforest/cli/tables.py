@@ -96,6 +96,8 @@ def _read_file(source: str, how: Reading, **encoding: Any) -> Dataset:
         raise FileNotFoundError(
             f"there is no file {source}; the built-in tables are {', '.join(datasets.names())}"
         )
+    if Path(source).is_dir():
+        raise IsADirectoryError(f"{source} is a folder; expected a table file")
     return read(
         source,
         format=how.format,

@@ -116,21 +116,20 @@ class PatternedData:
         ]
         step = -(-self.n_rows // SAMPLE_ROWS)
         self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
-        self._groupings: dict[tuple[tuple[Mask, ...], Mask], list[Group]] = {}
+        self._groupings: dict[tuple[Mask, ...], list[Group]] = {}
 
     def _store(self, rows: slice) -> PatternStore:
         columns = [column[rows] for column in self.dataset.columns]
         return PatternStore(columns, self._cards, COLUMN_BYTES)
 
-    def group(self, masks: tuple[Mask, ...], own: Mask) -> list[Group]:
+    def group(self, masks: tuple[Mask, ...]) -> list[Group]:
         """Group the children of a node, deciding on a sample and then on the first block."""
-        key = (masks, own)
-        if key not in self._groupings:
-            groups = group_children(self.sample, masks, own)
+        if masks not in self._groupings:
+            groups = group_children(self.sample, masks)
             if self.sample is not self.blocks[0].store:
-                groups = group_children(self.blocks[0].store, groups, own)
-            self._groupings[key] = groups
-        return self._groupings[key]
+                groups = group_children(self.blocks[0].store, groups)
+            self._groupings[masks] = groups
+        return self._groupings[masks]
 
     def first_row(self, b: int) -> int:
         """Return the number of the first (merged) row of a block."""

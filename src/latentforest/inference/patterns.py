@@ -131,7 +131,7 @@ def mask_of(group: Group) -> Mask:
     return mask
 
 
-def group_children(store: PatternStore, groups: Sequence[Group], own: Mask) -> list[Group]:
+def group_children(store: PatternStore, groups: Sequence[Group]) -> list[Group]:
     """Group the children of a node so that patterns of groups are shared by many of its own.
 
     A group of two costs about two steps for each of its patterns and saves its node one step for
@@ -140,10 +140,10 @@ def group_children(store: PatternStore, groups: Sequence[Group], own: Mask) -> l
     """
     nodes = list(groups)
     masks = [mask_of(group) for group in nodes]
-    everything = own
+    everything = 0
     for mask in masks:
         everything |= mask
-    target = store.column(everything, [*masks, own]).n_patterns
+    target = store.column(everything, masks).n_patterns
     pairs: dict[tuple[Mask, Mask], int] = {}
 
     def consider(i: int) -> None:

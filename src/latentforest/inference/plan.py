@@ -27,12 +27,11 @@ class Node:
     width: int
     mask: Mask  # observed variables at and below the node
     name: str = ""  # empty for a product node
-    own: Mask = 0  # the node's own column, for an observed variable with children
     children: list[Node] = field(default_factory=list)
     is_root: bool = False
 
 
-GroupChildren = Callable[[tuple[Mask, ...], Mask], list[Group]]
+GroupChildren = Callable[[tuple[Mask, ...]], list[Group]]
 
 
 def draw_forest(
@@ -70,8 +69,10 @@ def draw_forest(
             drawn[name] = Node(P.LEAF, card, width, own, name)
         else:
             children = [drawn[child] for child in structure.children(name)]
-            children = _gather(children, card, group, own)
-            drawn[name] = Node(P.HIDDEN, card, width, masks[name], name, own, children, not parents)
+            if own:
+                children.append(Node(P.DENSE, card, card, own))
+            children = _gather(children, card, group)
+            drawn[name] = Node(P.HIDDEN, card, width, masks[name], name, children, not parents)
     return [drawn[root] for root in structure.roots]
 
 
@@ -88,7 +89,7 @@ def _reach(structure: Structure, dense: Collection[str]) -> list[str]:
     return reached
 
 
-def _gather(children: list[Node], card: int, group: GroupChildren, own: Mask) -> list[Node]:
+def _gather(children: list[Node], card: int, group: GroupChildren) -> list[Node]:
     """Put product nodes between a node and its children."""
     if len(children) <= 2 or len({child.mask for child in children}) < len(children):
         return children
@@ -99,7 +100,7 @@ def _gather(children: list[Node], card: int, group: GroupChildren, own: Mask) ->
             return by_mask[item]
         return Node(P.PRODUCT, card, card, mask_of(item), children=[build(part) for part in item])
 
-    return [build(item) for item in group(tuple(by_mask), own)]
+    return [build(item) for item in group(tuple(by_mask))]
 
 
 def flatten(roots: list[Node]) -> list[Node]:
@@ -139,16 +140,16 @@ def build_plan(
         the parent)`` each.
     """
     for node in reversed(nodes):  # children first, so that the joins of a parent are short
-        store.column(node.mask, [*(child.mask for child in node.children), node.own])
+        store.column(node.mask, [child.mask for child in node.children])
     counts = np.array([store.column(node.mask).n_patterns for node in nodes], np.int64)
     fields, slots, sizes = _lay_out(nodes, counts)
     for u, node in enumerate(nodes):
         fields[u, P.IS_FREE] = _is_free(node, free)
         fields[u, P.PARAMETERS] = structure.offset(node.name) if node.name else 0
-    index, pattern_weights = _fill_patterns(nodes, store, weights)
+    links, pattern_weights = _fill_patterns(nodes, store, weights)
     evidence = _join_evidence(nodes, counts, dense or {})
     child, place = np.ascontiguousarray(slots.T)
-    return Plan(fields.ravel(), child, place, index, pattern_weights, evidence, sizes)
+    return Plan(fields.ravel(), child, place, links, pattern_weights, evidence, sizes)
 
 
 def _is_free(node: Node, free: Collection[str] | None) -> bool:
@@ -182,30 +183,30 @@ def _lay_out(nodes: list[Node], counts: LongArray) -> tuple[LongArray, LongArray
         fields[:, column] = taken + np.cumsum(size) - size
         taken += int(size.sum()) * (2 if column == P.MESSAGES else 1)
     degrees = np.array([len(node.children) for node in nodes], np.int64)
-    n_scratch = 2 * int(fields[:, P.ROW].max()) + LANES * (int(degrees.max()) + 1)
+    n_scratch = LANES * (int(degrees.max()) + 1)
+    n_root = int(_padded(np.where(is_root, counts, 0)).max())
     n_shifts = _place(fields, P.SHIFTS, np.where(is_inner, 2 * counts, 0))
     _place(fields, P.WEIGHTS, np.where(is_root, counts, 0))
     slots = _lay_out_slots(nodes, fields, counts, degrees)
     return (
         fields,
         slots,
-        np.array([taken + n_scratch, outside, n_shifts, taken, degrees.max() + 1], np.int64),
+        np.array(
+            [taken + n_scratch, outside, n_shifts, taken, degrees.max() + 1, n_root], np.int64
+        ),
     )
 
 
 def _lay_out_slots(
     nodes: list[Node], fields: LongArray, counts: LongArray, degrees: LongArray
 ) -> LongArray:
-    """Number the children, and place their maps of patterns, then the own states, in `index`."""
+    """Number the children and place their maps of patterns."""
     number = {id(node): u for u, node in enumerate(nodes)}
     slots = np.zeros((int(degrees.sum()), 2), np.int64)
     slots[:, 0] = [number[id(child)] * P.N_FIELDS for node in nodes for child in node.children]
-    n_index = _place(slots, 1, np.repeat(counts, degrees))
+    _place(slots, 1, np.repeat(counts, degrees))
     fields[:, P.LAST_SLOT] = np.cumsum(degrees)
     fields[:, P.FIRST_SLOT] = fields[:, P.LAST_SLOT] - degrees
-    has_own = np.array([node.kind == P.HIDDEN and node.own != 0 for node in nodes])
-    _place(fields, P.OWN, np.where(has_own, counts, 0))
-    fields[:, P.OWN] = np.where(has_own, fields[:, P.OWN] + n_index, -1)
     return slots
 
 
@@ -223,19 +224,16 @@ def _place(fields: LongArray, column: int, sizes: LongArray) -> int:
 def _fill_patterns(
     nodes: list[Node], store: PatternStore, weights: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """Map each pattern to its children's patterns and own states; weigh the root patterns."""
-    index, own_states, pattern_weights = [], [], []
+    """Map each pattern to its children's patterns; weigh the root patterns."""
+    links, pattern_weights = [], []
     for node in nodes:
         column = store.column(node.mask)
-        index += [_pattern_in(store, node.mask, child.mask) for child in node.children]
-        if node.own and node.kind == P.HIDDEN:
-            states = _pattern_in(store, node.mask, node.own)
-            own_states.append(np.where(states < node.card, states, -1).astype(np.int32))
+        links += [_pattern_in(store, node.mask, child.mask) for child in node.children]
         if node.is_root:
             pattern_weights.append(
                 np.bincount(column.codes, weights=weights, minlength=column.n_patterns)
             )
-    return _concatenate(index + own_states, np.int32), _concatenate(pattern_weights, np.float64)
+    return _concatenate(links, np.int32), _concatenate(pattern_weights, np.float64)
 
 
 def _pattern_in(store: PatternStore, mask: Mask, part: Mask) -> IntArray:
@@ -252,6 +250,13 @@ def _concatenate(parts: list[np.ndarray], kind: type) -> np.ndarray:
     return np.concatenate(parts).astype(kind, copy=False) if parts else np.zeros(0, kind)
 
 
+def _indicators(node: Node, n_patterns: int) -> FloatArray:
+    """Messages of a variable's own value: one for the state it has, ones if it is missing."""
+    rows = np.ones((n_patterns, node.width))
+    rows[: node.width] = np.eye(node.width)
+    return rows
+
+
 def _join_evidence(
     nodes: list[Node], counts: LongArray, dense: Mapping[str, FloatArray]
 ) -> FloatArray:
@@ -259,6 +264,6 @@ def _join_evidence(
     for node, n_patterns in zip(nodes, counts, strict=True):
         if node.kind == P.DENSE:
             rows = np.zeros((n_patterns, -(-node.width // LANES) * LANES))
-            rows[:, : node.width] = dense[node.name]
+            rows[:, : node.width] = dense[node.name] if node.name else _indicators(node, n_patterns)
             parts.append(rows.ravel())
     return _concatenate(parts, np.float64)

@@ -95,7 +95,6 @@ class _Descent:
         for node, child in itertools.pairwise(path):
             if node.kind == HIDDEN and not node.is_root:
                 outside = _sum_out(outside[:, :, None] + self.log_table(node)[None])
-            outside += self.own_evidence(node, pattern)
             for other in node.children:
                 if other is not child:
                     outside += self.log_messages(node, other, pattern)
@@ -128,20 +127,13 @@ class _Descent:
         result: FloatArray = logs[self.child_pattern(node, child, pattern)]
         return result
 
-    def own_evidence(self, node: Node, pattern: AnyArray) -> FloatArray:
-        """Zero for the states that an observed variable may have in each pattern, else -inf."""
-        result = np.zeros((len(pattern), node.card))
-        own = node.mask if node.kind == LEAF else node.own
-        if own:
-            bit = Node(LEAF, node.card, node.width, own)
-            states = self.child_pattern(node, bit, pattern)
-            seen = states < node.card
-            result[seen] = -np.inf
-            result[seen, states[seen]] = 0.0
-        return result
-
     def log_belief(self, node: Node, pattern: AnyArray) -> FloatArray:
-        result = self.own_evidence(node, pattern)
+        """Sum the logarithms of the evidence at and below a node."""
+        result = np.zeros((len(pattern), node.card))
+        if node.kind == LEAF:  # its patterns are its states, then the missing value
+            seen = pattern < node.card
+            result[seen] = -np.inf
+            result[seen, pattern[seen]] = 0.0
         for child in node.children:
             result += self.log_messages(node, child, pattern)
         return result

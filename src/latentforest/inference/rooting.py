@@ -22,9 +22,7 @@ def choose_roots(structure: Structure, data: PatternedData) -> list[str]:
     return [_walk_down(structure, data, root, masks) for root in structure.roots]
 
 
-def _walk_down(
-    structure: Structure, data: PatternedData, root: str, masks: dict[str, Mask]
-) -> str:
+def _walk_down(structure: Structure, data: PatternedData, root: str, masks: dict[str, Mask]) -> str:
     store, everything, here = data.sample, masks[root], root
     while True:
         best, best_gain = here, 0

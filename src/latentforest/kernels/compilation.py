@@ -16,9 +16,3 @@ def kernel(function: Function) -> Function:
     """Compile a function when it is first called, or load it from the disk."""
     compiled: Function = njit(**_OPTIONS)(function)
     return compiled
-
-
-def inlined(function: Function) -> Function:
-    """Compile a short function as part of the inner loops that call it."""
-    compiled: Function = njit(**_OPTIONS, forceinline=True)(function)
-    return compiled

@@ -19,7 +19,7 @@ from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArra
 HIDDEN = 0  # a variable with children: has a belief and, below its parent, a table
 PRODUCT = 1  # a virtual node: the product of some of a hidden node's children
 LEAF = 2  # an observed variable without children: its messages are columns of its table
-DENSE = 3  # a frozen subtree, given by its messages
+DENSE = 3  # fixed messages: of a frozen subtree, or of an inner node's own observed value
 
 # Fields of a node's record in `Plan.nodes`; a node is known by the place of its record, so that
 # field F of node u is `nodes[u + F]`. Places count doubles in the buffer.
@@ -40,9 +40,10 @@ TRANSPOSED = 13  # place of the padded transposed table, CARD x COLUMN
 SHIFTS = 14  # place in the array of exponents: N_PATTERNS own ones, then N_PATTERNS sums
 FIRST_SLOT = 15  # entries of the children in `slot_child`: FIRST_SLOT to LAST_SLOT
 LAST_SLOT = 16
-OWN = 17  # place in `links` of the observed states of an inner node, -1 if it is latent
-WEIGHTS = 18  # place in `weights` (roots)
-N_FIELDS = 19
+WEIGHTS = 17  # place in `weights` (roots)
+N_FIELDS = 18
+
+CACHE_LINE = 64  # bytes
 
 # Entries of `Plan.sizes`.
 N_DOUBLES = 0
@@ -50,6 +51,7 @@ OUTSIDE = 1  # distance from a message to its outside factor in the buffer
 N_SHIFTS = 2
 SCRATCH = 3  # place of the scratch memory in the buffer
 DEGREE = 4  # most children of a node, at least one
+ROOT_PATTERNS = 5  # most patterns of a root, padded
 
 
 class Plan(NamedTuple):
@@ -58,7 +60,7 @@ class Plan(NamedTuple):
     nodes: LongArray
     slot_child: LongArray  # the child in each slot
     slot_index: LongArray  # where its patterns start in `links`, one for each pattern of the node
-    links: IntArray  # patterns of the children and own states, see `slot_index` and OWN
+    links: IntArray  # patterns of the children, see `slot_index`
     weights: FloatArray  # sum of the weights of the rows with each root pattern
     evidence: FloatArray  # messages of the DENSE nodes, one after another, padded
     sizes: LongArray
@@ -70,13 +72,22 @@ class Workspace(NamedTuple):
     buffer: FloatArray  # messages, outside factors, beliefs, tables, counts, scratch
     shifts: IntArray  # exponents of 2^256 by which patterns were scaled
     is_shifted: BoolArray  # at a node's record: whether any of its patterns was scaled
+    likelihood: FloatArray  # of a root's patterns, then weight / likelihood
+    logarithm: FloatArray  # of the likelihoods
     places: LongArray  # where the messages of the children of the pattern at hand start
     vanished: LongArray  # how many likelihoods vanished, then their entries in `Plan.weights`
 
 
+def _zeros_on_line(n: int) -> FloatArray:
+    """Allocate zeros that start on a cache line, so that no vector lies across two."""
+    memory = np.zeros(n + CACHE_LINE // 8)
+    start = -memory.ctypes.data % CACHE_LINE // 8
+    return memory[start : start + n]
+
+
 def make_workspace(plan: Plan) -> Workspace:
     """Allocate working memory and place the frozen messages in it."""
-    buffer = np.zeros(plan.sizes[N_DOUBLES])
+    buffer = _zeros_on_line(plan.sizes[N_DOUBLES])
     records = plan.nodes.reshape(-1, N_FIELDS)
     taken = 0
     for record in records[records[:, KIND] == DENSE]:
@@ -87,6 +98,8 @@ def make_workspace(plan: Plan) -> Workspace:
         buffer,
         np.zeros(plan.sizes[N_SHIFTS], np.int32),
         np.zeros(len(plan.nodes), np.bool_),
+        np.ones(plan.sizes[ROOT_PATTERNS]),
+        np.ones(plan.sizes[ROOT_PATTERNS]),
         np.zeros(plan.sizes[DEGREE], np.int64),
         np.zeros(len(plan.weights) + 1, np.int64),
     )

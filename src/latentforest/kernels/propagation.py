@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from latentforest.kernels.compilation import inlined, kernel
+from latentforest.kernels.compilation import kernel
 from latentforest.kernels.plan import (
     BELIEFS,
     CARD,
@@ -28,7 +28,6 @@ from latentforest.kernels.plan import (
     N_FIELDS,
     N_PATTERNS,
     OUTSIDE,
-    OWN,
     PARAMETERS,
     PRODUCT,
     ROW,
@@ -42,11 +41,12 @@ from latentforest.kernels.plan import (
     Workspace,
 )
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
-from latentforest.kernels.vector import LANES, any_above, load, splat, store, total
+from latentforest.kernels.vector import LANES, any_above, load, logarithm, splat, store, total
 
 SMALL = 2.0**-256
 GROW = 2.0**256
 LOG_GROW = 256 * math.log(2.0)
+TINIEST = 5e-324  # the smallest positive number
 VANISHING = 1e-200  # below this, entries lost to underflow may matter: left to the log domain
 
 
@@ -70,14 +70,14 @@ def upward(plan: Plan, work: Workspace, theta: FloatArray) -> None:
         if kind == PRODUCT or (kind == HIDDEN and not is_root):
             place = nodes[u + MESSAGES] if kind == PRODUCT else nodes[u + BELIEFS]
             is_shifted[u] = _sum_shifts(nodes, slot_child, slot_index, index, u, shifts, is_shifted)
-            if nodes[u + LAST_SLOT] - nodes[u + FIRST_SLOT] == 2 and nodes[u + OWN] < 0:
+            if nodes[u + LAST_SLOT] - nodes[u + FIRST_SLOT] == 2:
                 smallest = _multiply_two(nodes, slot_child, slot_index, index, u, buffer, place)
             else:
                 smallest = _multiply_many(nodes, slot_child, slot_index, index, u, buffer, place)
             if smallest:
                 _rescale(nodes, u, buffer, place, shifts, is_shifted)
             if kind == HIDDEN:
-                _send(nodes, u, index, buffer)
+                _send(nodes, u, buffer)
 
 
 @kernel
@@ -167,8 +167,8 @@ def _multiply_many(
     buffer: FloatArray,
     target: int,
 ) -> bool:
-    """Multiply the messages of any number of children and mask by an own value."""
-    row, own = nodes[u + ROW], nodes[u + OWN]
+    """Multiply the messages of any number of children; tell whether any product is small."""
+    row = nodes[u + ROW]
     is_small = False
     for p in range(nodes[u + N_PATTERNS]):
         place = target + p * row
@@ -178,23 +178,11 @@ def _multiply_many(
             a = nodes[slot_child[slot] + MESSAGES] + index[slot_index[slot] + p] * row
             for k in range(0, row, LANES):
                 store(buffer, place + k, load(buffer, place + k) * load(buffer, a + k))
-        if own >= 0:
-            _keep_state(buffer, place, row, index[own + p])
         is_large = False
         for k in range(0, row, LANES):
             is_large = is_large or any_above(load(buffer, place + k), SMALL)
         is_small = is_small or not is_large
     return is_small
-
-
-@kernel
-def _keep_state(buffer: FloatArray, place: int, row: int, x: int) -> None:
-    """Set all entries but an observed one to zero; a missing value (-1) leaves them."""
-    if x >= 0:
-        kept = buffer[place + x]
-        for k in range(row):
-            buffer[place + k] = 0.0
-        buffer[place + x] = kept
 
 
 @kernel
@@ -226,20 +214,19 @@ def _rescale(
 
 
 @kernel
-def _send(nodes: LongArray, u: int, index: IntArray, buffer: FloatArray) -> None:
+def _send(nodes: LongArray, u: int, buffer: FloatArray) -> None:
     """Carry the beliefs of a hidden node through its table to its parent."""
-    row, column, own = nodes[u + ROW], nodes[u + COLUMN], nodes[u + OWN]
+    card, row, column = nodes[u + CARD], nodes[u + ROW], nodes[u + COLUMN]
+    table, message = nodes[u + TRANSPOSED], nodes[u + MESSAGES]
     for p in range(nodes[u + N_PATTERNS]):
-        low, high = 0, nodes[u + CARD]
-        if own >= 0 and index[own + p] >= 0:
-            low, high = index[own + p], index[own + p] + 1
         belief = nodes[u + BELIEFS] + p * row
         for k in range(0, column, LANES):
             sums = splat(0.0)
-            for x in range(low, high):
-                entry = load(buffer, nodes[u + TRANSPOSED] + x * column + k)
-                sums = sums + splat(buffer[belief + x]) * entry
-            store(buffer, nodes[u + MESSAGES] + p * column + k, sums)
+            for x in range(card):
+                value = buffer[belief + x]
+                if value != 0.0:  # of an observed variable, most are
+                    sums = sums + splat(value) * load(buffer, table + x * column + k)
+            store(buffer, message + p * column + k, sums)
 
 
 @kernel
@@ -263,108 +250,170 @@ def propagate(
     work.vanished[0] = 0
     for u in range(0, nodes.shape[0], N_FIELDS):
         if nodes[u + IS_ROOT] == 1:
-            log_likelihood += _leave_root(plan, work, counts, values, u)
+            _find_likelihoods(plan, work, u)
+            log_likelihood += _sum_logarithms(plan, work, values, u)
         elif has_counts and nodes[u + KIND] == HIDDEN:
-            _descend(plan, work, u)
-        elif has_counts and nodes[u + KIND] == PRODUCT:
+            _count_pairs(plan, work, u)
+        if has_counts and (nodes[u + KIND] == HIDDEN or nodes[u + KIND] == PRODUCT):
             _spread(plan, work, u)
         if has_counts and nodes[u + IS_FREE] == 1:
-            _collect(nodes, u, theta, buffer, outside, counts)
+            if nodes[u + IS_ROOT] == 1:
+                _collect_root(plan, work, theta, counts, u)
+            else:
+                _collect(plan, work, theta, counts, u)
     return log_likelihood, work.vanished[0]
 
 
-@inlined
-def _find_places(
-    nodes: LongArray,
-    slot_child: LongArray,
-    slot_index: LongArray,
-    index: IntArray,
-    u: int,
-    p: int,
-    places: LongArray,
-) -> None:
-    """Find where the messages of the children's patterns start."""
-    first, row = nodes[u + FIRST_SLOT], nodes[u + ROW]
-    for slot in range(first, nodes[u + LAST_SLOT]):
-        place = nodes[slot_child[slot] + MESSAGES]
-        places[slot - first] = place + index[slot_index[slot] + p] * row
-
-
-@inlined
-def _distribute(
-    n_slots: int, row: int, places: LongArray, buffer: FloatArray, outside: int, scratch: int
-) -> None:
-    """Send the outside factor at ``scratch`` to the children, each times the others' messages."""
-    for k in range(0, row, LANES):
-        before = load(buffer, scratch + k)
-        for j in range(n_slots):
-            store(buffer, scratch + 2 * row + j * LANES, before)
-            before = before * load(buffer, places[j] + k)
-        after = splat(1.0)
-        for j in range(n_slots - 1, -1, -1):
-            place = places[j] + k
-            others = load(buffer, scratch + 2 * row + j * LANES) * after
-            store(buffer, place + outside, load(buffer, place + outside) + others)
-            after = after * load(buffer, place)
-
-
 @kernel
-def _leave_root(
-    plan: Plan,
-    work: Workspace,
-    counts: FloatArray,
-    values: FloatArray,
-    u: int,
-) -> float:
-    """Weigh each root pattern by weight / likelihood and start the way down."""
-    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
-    weights, buffer, outside, scratch = (
-        plan.weights,
-        work.buffer,
-        plan.sizes[OUTSIDE],
-        plan.sizes[SCRATCH],
-    )
-    row, prior, sums = nodes[u + ROW], nodes[u + TABLE], nodes[u + COUNTS]
-    own, n_slots = nodes[u + OWN], nodes[u + LAST_SLOT] - nodes[u + FIRST_SLOT]
-    places = work.places
-    has_shifts = _any_child_shifted(nodes, slot_child, u, work.is_shifted)
-    has_counts, has_values = counts.shape[0] > 0, values.shape[0] > 0
-    _clear(buffer, sums, sums + row)
-    log_likelihood = 0.0
-    for p in range(nodes[u + N_PATTERNS]):
-        weight = weights[nodes[u + WEIGHTS] + p]
-        _find_places(nodes, slot_child, slot_index, index, u, p, places)
+def _find_likelihoods(plan: Plan, work: Workspace, u: int) -> None:
+    """Compute the likelihoods of a root's patterns."""
+    nodes, slot_child, slot_index, links = plan.nodes, plan.slot_child, plan.slot_index, plan.links
+    buffer, likelihoods, places = work.buffer, work.likelihood, work.places
+    row, prior, first = nodes[u + ROW], nodes[u + TABLE], nodes[u + FIRST_SLOT]
+    n_patterns, n_slots = nodes[u + N_PATTERNS], nodes[u + LAST_SLOT] - first
+    if n_slots == 2:
+        left, right = slot_index[first], slot_index[first + 1]
+        left_place = nodes[slot_child[first] + MESSAGES]
+        right_place = nodes[slot_child[first + 1] + MESSAGES]
+        for p in range(n_patterns):
+            a = left_place + links[left + p] * row
+            b = right_place + links[right + p] * row
+            joint = splat(0.0)
+            for k in range(0, row, LANES):
+                joint = joint + load(buffer, prior + k) * load(buffer, a + k) * load(buffer, b + k)
+            likelihoods[p] = total(joint)
+        return
+    for p in range(n_patterns):
+        for j in range(n_slots):
+            place = nodes[slot_child[first + j] + MESSAGES]
+            places[j] = place + links[slot_index[first + j] + p] * row
         joint = splat(0.0)
         for k in range(0, row, LANES):
             product = load(buffer, prior + k)
-            store(buffer, scratch + k, product)
             for j in range(n_slots):
                 product = product * load(buffer, places[j] + k)
-            store(buffer, scratch + row + k, product)
             joint = joint + product
-        likelihood = total(joint)
-        if own >= 0 and index[own + p] >= 0:
-            _keep_state(buffer, scratch, row, index[own + p])
-            _keep_state(buffer, scratch + row, row, index[own + p])
-            likelihood = buffer[scratch + row + index[own + p]]
-        if not likelihood >= VANISHING:
-            work.vanished[0] += 1
-            work.vanished[work.vanished[0]] = nodes[u + WEIGHTS] + p
-            continue
-        value = math.log(likelihood)
-        if has_shifts:
-            value -= LOG_GROW * _shift_at_root(plan, work, u, p)
+        likelihoods[p] = total(joint)
+
+
+@kernel
+def _sum_logarithms(plan: Plan, work: Workspace, values: FloatArray, u: int) -> float:
+    """Sum the weighted logarithms of a root's likelihoods, which become weight / likelihood."""
+    nodes, weights, vanished = plan.nodes, plan.weights, work.vanished
+    likelihoods, logs = work.likelihood, work.logarithm
+    n, first, has_values = nodes[u + N_PATTERNS], nodes[u + WEIGHTS], values.shape[0] > 0
+    for p in range(0, n, LANES):
+        store(logs, p, logarithm(load(likelihoods, p)))
+    if _any_child_shifted(nodes, plan.slot_child, u, work.is_shifted):
+        for p in range(n):
+            logs[p] -= LOG_GROW * _shift_at_root(plan, work, u, p)
+    result = 0.0
+    for p in range(n):
+        if likelihoods[p] >= VANISHING:
+            result += weights[first + p] * logs[p]
+            likelihoods[p] = weights[first + p] / likelihoods[p]
+        else:
+            vanished[0] += 1
+            vanished[vanished[0]] = first + p
+            likelihoods[p] = 0.0
         if has_values:
-            values[nodes[u + WEIGHTS] + p] = value
-        log_likelihood += weight * value
-        if has_counts:
-            scale = splat(weight / likelihood)
-            for k in range(0, row, LANES):
-                here = load(buffer, scratch + row + k) * scale
-                store(buffer, sums + k, load(buffer, sums + k) + here)
-                store(buffer, scratch + k, load(buffer, scratch + k) * scale)
-            _distribute(n_slots, row, places, buffer, outside, scratch)
-    return log_likelihood
+            values[first + p] = logs[p]
+    return result
+
+
+@kernel
+def _count_pairs(plan: Plan, work: Workspace, u: int) -> None:
+    """Count the pairs of a hidden node's states and its parent's.
+
+    The beliefs, not needed any more, are replaced by the outside factors in the node's own states.
+    """
+    nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
+    width, row, column = nodes[u + WIDTH], nodes[u + ROW], nodes[u + COLUMN]
+    table, sums = nodes[u + TABLE], nodes[u + COUNTS]
+    _clear(buffer, sums, sums + width * row)
+    for p in range(nodes[u + N_PATTERNS]):
+        above = nodes[u + MESSAGES] + outside + p * column
+        belief = nodes[u + BELIEFS] + p * row
+        for k in range(0, row, LANES):
+            here, through = load(buffer, belief + k), splat(0.0)
+            if any_above(here, TINIEST):  # of an observed variable, most states are impossible
+                for j in range(width):
+                    factor = splat(buffer[above + j])
+                    place = sums + j * row + k
+                    store(buffer, place, load(buffer, place) + factor * here)
+                    through = through + factor * load(buffer, table + j * row + k)
+            store(buffer, belief + k, through)
+
+
+@kernel
+def _spread(plan: Plan, work: Workspace, u: int) -> None:
+    """Send the outside factors of a node to its children, each times the others' messages.
+
+    The factors of a root are its table times weight over likelihood.
+    """
+    nodes, row, slot = plan.nodes, plan.nodes[u + ROW], plan.nodes[u + FIRST_SLOT]
+    source, step = nodes[u + MESSAGES] + plan.sizes[OUTSIDE], row
+    if nodes[u + IS_ROOT] == 1:
+        source, step = nodes[u + TABLE], 0
+    elif nodes[u + KIND] == HIDDEN:
+        source = nodes[u + BELIEFS]
+    if nodes[u + LAST_SLOT] - slot == 2 and not work.is_shifted[u]:
+        _spread_two(plan, work, u, source, step)
+    else:
+        _spread_many(plan, work, u, source, step)
+
+
+@kernel
+def _spread_two(plan: Plan, work: Workspace, u: int, source: int, step: int) -> None:
+    """Spread factors, at ``source`` and every ``step`` behind it, over two children."""
+    nodes, links, buffer, factors = plan.nodes, plan.links, work.buffer, work.likelihood
+    row, slot, outside = nodes[u + ROW], nodes[u + FIRST_SLOT], plan.sizes[OUTSIDE]
+    left, right = plan.slot_index[slot], plan.slot_index[slot + 1]
+    left_place = nodes[plan.slot_child[slot] + MESSAGES]
+    right_place = nodes[plan.slot_child[slot + 1] + MESSAGES]
+    is_root = nodes[u + IS_ROOT] == 1
+    for p in range(nodes[u + N_PATTERNS]):
+        a = left_place + links[left + p] * row
+        b = right_place + links[right + p] * row
+        factor = 1.0
+        if is_root:
+            factor = factors[p]
+        for k in range(0, row, LANES):
+            here = load(buffer, source + p * step + k) * splat(factor)
+            to_left = here * load(buffer, b + k)
+            to_right = here * load(buffer, a + k)
+            store(buffer, a + outside + k, load(buffer, a + outside + k) + to_left)
+            store(buffer, b + outside + k, load(buffer, b + outside + k) + to_right)
+
+
+@kernel
+def _spread_many(plan: Plan, work: Workspace, u: int, source: int, step: int) -> None:
+    """Spread factors over any number of children, undoing the scaling on the way up."""
+    nodes, slot_child, slot_index, links = plan.nodes, plan.slot_child, plan.slot_index, plan.links
+    buffer, factors, shifts, places = work.buffer, work.likelihood, work.shifts, work.places
+    outside, scratch, is_shifted = plan.sizes[OUTSIDE], plan.sizes[SCRATCH], work.is_shifted[u]
+    row, first, is_root = nodes[u + ROW], nodes[u + FIRST_SLOT], nodes[u + IS_ROOT] == 1
+    n_slots, exponents = nodes[u + LAST_SLOT] - first, nodes[u + SHIFTS]
+    for p in range(nodes[u + N_PATTERNS]):
+        factor = 1.0
+        if is_root:
+            factor = factors[p]
+        elif is_shifted and shifts[exponents + p] > 0:
+            factor = GROW
+        for j in range(n_slots):
+            place = nodes[slot_child[first + j] + MESSAGES]
+            places[j] = place + links[slot_index[first + j] + p] * row
+        for k in range(0, row, LANES):
+            before = load(buffer, source + p * step + k) * splat(factor)
+            for j in range(n_slots):
+                store(buffer, scratch + j * LANES, before)
+                before = before * load(buffer, places[j] + k)
+            after = splat(1.0)
+            for j in range(n_slots - 1, -1, -1):
+                place = places[j] + k
+                others = load(buffer, scratch + j * LANES) * after
+                store(buffer, place + outside, load(buffer, place + outside) + others)
+                after = after * load(buffer, place)
 
 
 @kernel
@@ -390,88 +439,39 @@ def _shift_at_root(plan: Plan, work: Workspace, u: int, p: int) -> int:
 
 
 @kernel
-def _spread(plan: Plan, work: Workspace, u: int) -> None:
-    """Pass the outside factors of a product node on to its children."""
-    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
-    buffer, outside, scratch = work.buffer, plan.sizes[OUTSIDE], plan.sizes[SCRATCH]
-    shifts, is_shifted = work.shifts, work.is_shifted[u]
-    row, start, slot = nodes[u + ROW], nodes[u + MESSAGES] + outside, nodes[u + FIRST_SLOT]
-    n_slots = nodes[u + LAST_SLOT] - slot
-    if n_slots != 2 or is_shifted:
-        for p in range(nodes[u + N_PATTERNS]):
-            is_grown = is_shifted and shifts[nodes[u + SHIFTS] + p] > 0
-            scale = splat(GROW if is_grown else 1.0)
-            for k in range(0, row, LANES):
-                store(buffer, scratch + k, load(buffer, start + p * row + k) * scale)
-            _find_places(nodes, slot_child, slot_index, index, u, p, work.places)
-            _distribute(n_slots, row, work.places, buffer, outside, scratch)
-        return
-    left, right = slot_index[slot], slot_index[slot + 1]
-    left_place = nodes[slot_child[slot] + MESSAGES]
-    right_place = nodes[slot_child[slot + 1] + MESSAGES]
-    for p in range(nodes[u + N_PATTERNS]):
-        a = left_place + index[left + p] * row
-        b = right_place + index[right + p] * row
-        for k in range(0, row, LANES):
-            here = load(buffer, start + p * row + k)
-            to_left = here * load(buffer, b + k)
-            to_right = here * load(buffer, a + k)
-            store(buffer, a + outside + k, load(buffer, a + outside + k) + to_left)
-            store(buffer, b + outside + k, load(buffer, b + outside + k) + to_right)
-
-
-@kernel
-def _descend(plan: Plan, work: Workspace, u: int) -> None:
-    """Count the pairs of a hidden node and its parent, and carry the outside factors through."""
-    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
-    buffer, outside, scratch = work.buffer, plan.sizes[OUTSIDE], plan.sizes[SCRATCH]
-    shifts, is_shifted = work.shifts, work.is_shifted[u]
-    width, row, column, own = nodes[u + WIDTH], nodes[u + ROW], nodes[u + COLUMN], nodes[u + OWN]
-    table, sums = nodes[u + TABLE], nodes[u + COUNTS]
-    n_slots = nodes[u + LAST_SLOT] - nodes[u + FIRST_SLOT]
-    _clear(buffer, sums, sums + width * row)
-    for p in range(nodes[u + N_PATTERNS]):
-        above = nodes[u + MESSAGES] + outside + p * column
-        belief = nodes[u + BELIEFS] + p * row
-        is_grown = is_shifted and shifts[nodes[u + SHIFTS] + p] > 0
-        scale = splat(GROW if is_grown else 1.0)
-        for k in range(0, row, LANES):
-            here, through = load(buffer, belief + k), splat(0.0)
-            for j in range(width):
-                factor = splat(buffer[above + j])
-                place = sums + j * row + k
-                store(buffer, place, load(buffer, place) + factor * here)
-                through = through + factor * load(buffer, table + j * row + k)
-            store(buffer, scratch + k, through * scale)
-        if own >= 0:
-            _keep_state(buffer, scratch, row, index[own + p])
-        _find_places(nodes, slot_child, slot_index, index, u, p, work.places)
-        _distribute(n_slots, row, work.places, buffer, outside, scratch)
-
-
-@kernel
-def _collect(
-    nodes: LongArray,
-    u: int,
-    theta: FloatArray,
-    buffer: FloatArray,
-    outside: int,
-    counts: FloatArray,
-) -> None:
+def _collect(plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, u: int) -> None:
     """Move the sums of one node into the flat vector of expected counts."""
+    nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
     card, width, start = nodes[u + CARD], nodes[u + WIDTH], nodes[u + PARAMETERS]
-    row, column, sums = nodes[u + ROW], nodes[u + COLUMN], nodes[u + COUNTS]
     if nodes[u + KIND] == LEAF:
-        place = nodes[u + MESSAGES] + outside
+        place, column = nodes[u + MESSAGES] + outside, nodes[u + COLUMN]
         for k in range(width):
             for x in range(card):
                 i = start + k * card + x
                 counts[i] += buffer[place + x * column + k] * theta[i]
-    elif nodes[u + IS_ROOT] == 1:
-        for x in range(card):
-            counts[start + x] += buffer[sums + x]
     else:
+        sums, row = nodes[u + COUNTS], nodes[u + ROW]
         for k in range(width):
             for x in range(card):
                 i = start + k * card + x
                 counts[i] += buffer[sums + k * row + x] * theta[i]
+
+
+@kernel
+def _collect_root(
+    plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, u: int
+) -> None:
+    """Sum the counts of a root over the patterns of its first child, fewer than its own."""
+    nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
+    weights = plan.weights
+    card, row, start = nodes[u + CARD], nodes[u + ROW], nodes[u + PARAMETERS]
+    if nodes[u + FIRST_SLOT] == nodes[u + LAST_SLOT]:
+        for p in range(nodes[u + N_PATTERNS]):
+            for x in range(card):
+                counts[start + x] += weights[nodes[u + WEIGHTS] + p] * theta[start + x]
+        return
+    child = plan.slot_child[nodes[u + FIRST_SLOT]]
+    for q in range(nodes[child + N_PATTERNS]):
+        place = nodes[child + MESSAGES] + q * row
+        for x in range(card):
+            counts[start + x] += buffer[place + x] * buffer[place + outside + x]

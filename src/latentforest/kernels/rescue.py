@@ -25,7 +25,6 @@ from latentforest.kernels.plan import (
     LEAF,
     MESSAGES,
     N_FIELDS,
-    OWN,
     PARAMETERS,
     WEIGHTS,
     WIDTH,
@@ -76,9 +75,9 @@ def _send_up(
     message: FloatArray,
 ) -> None:
     """Compute log belief and log message of one node from its children's messages."""
-    nodes, slot_child, index = plan.nodes, plan.slot_child, plan.links
+    nodes, slot_child = plan.nodes, plan.slot_child
     kind, card, width = nodes[u + KIND], nodes[u + CARD], nodes[u + WIDTH]
-    start, own = nodes[u + PARAMETERS], nodes[u + OWN]
+    start = nodes[u + PARAMETERS]
     if kind == LEAF:
         for k in range(width):
             message[u, k] = np.log(theta[start + k * card + p]) if p < card else 0.0
@@ -87,8 +86,7 @@ def _send_up(
             message[u, k] = np.log(buffer[nodes[u + MESSAGES] + p * nodes[u + COLUMN] + k])
     else:
         for x in range(card):
-            is_possible = own < 0 or index[own + p] < 0 or index[own + p] == x
-            belief[u, x] = 0.0 if is_possible else -np.inf
+            belief[u, x] = 0.0
             for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
                 belief[u, x] += message[slot_child[slot], x]
             message[u, x] = belief[u, x]
@@ -110,8 +108,8 @@ def _send_down(
     message: FloatArray,
 ) -> None:
     """Compute the log outside factors of the children of one node."""
-    nodes, slot_child, index = plan.nodes, plan.slot_child, plan.links
-    card, own, start = nodes[u + CARD], nodes[u + OWN], nodes[u + PARAMETERS]
+    nodes, slot_child = plan.nodes, plan.slot_child
+    card, start = nodes[u + CARD], nodes[u + PARAMETERS]
     passes_table = nodes[u + KIND] == HIDDEN and nodes[u + IS_ROOT] == 0
     for x in range(card):
         here = outside[u, x]
@@ -119,8 +117,6 @@ def _send_down(
             here = -np.inf
             for k in range(nodes[u + WIDTH]):
                 here = add_logs(here, outside[u, k] + np.log(theta[start + k * card + x]))
-        if own >= 0 and index[own + p] >= 0 and index[own + p] != x:
-            here = -np.inf
         for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
             others = here
             for other in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):

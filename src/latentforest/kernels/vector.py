@@ -112,6 +112,46 @@ def any_above(typing: Any, vector: Any, bound: Any) -> Any:
     return types.boolean(vector_type, types.float64), generate
 
 
+# log(m) for m in [sqrt(1/2), sqrt(2)): 2 (f + f³/3 + f⁵/5 + …) with f = (m - 1) / (m + 1).
+_N_TERMS = 12
+_LOG_2_HIGH = 6.93147180369123816490e-01  # log(2) in two parts: exponent times this one is exact
+_LOG_2_LOW = 1.90821492927058770002e-10
+
+
+def _constant(value: float) -> Any:
+    return ir.Constant(_VECTOR, [value] * LANES)
+
+
+@_instruction
+def logarithm(typing: Any, vector: Any) -> Any:
+    """Natural logarithm of four positive normal numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integers = ir.VectorType(ir.IntType(64), LANES)
+
+        def whole(value: int) -> Any:
+            return ir.Constant(integers, [value] * LANES)
+
+        bits = builder.bitcast(arguments[0], integers)
+        # Adding the distance from sqrt(1/2) to 1 carries into the exponent where m >= sqrt(2).
+        moved = builder.add(bits, whole(0x3FF0000000000000 - 0x3FE6A09E667F3BCD))
+        exponent = builder.sub(builder.lshr(moved, whole(52)), whole(1023))
+        rest = builder.and_(moved, whole(0x000FFFFFFFFFFFFF))
+        m = builder.bitcast(builder.add(rest, whole(0x3FE6A09E667F3BCD)), _VECTOR)
+        f = builder.fdiv(builder.fsub(m, _constant(1.0)), builder.fadd(m, _constant(1.0)))
+        square = builder.fmul(f, f)
+        series = _constant(1.0 / (2 * _N_TERMS + 1))
+        for n in range(_N_TERMS - 1, 0, -1):
+            series = builder.fadd(builder.fmul(series, square), _constant(1.0 / (2 * n + 1)))
+        twice = builder.fmul(_constant(2.0), f)
+        tail = builder.fmul(builder.fmul(series, square), twice)
+        e = builder.sitofp(exponent, _VECTOR)
+        low = builder.fadd(tail, builder.fmul(e, _constant(_LOG_2_LOW)))
+        return builder.fadd(builder.fadd(low, twice), builder.fmul(e, _constant(_LOG_2_HIGH)))
+
+    return vector_type(vector_type), generate
+
+
 @_instruction
 def _multiply(typing: Any, left: Any, right: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

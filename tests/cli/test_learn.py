@@ -1,0 +1,186 @@
+"""The command ``learn``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import latentforest as lf
+from latentforest.learners import LatentClass
+
+
+def test_learns_prints_and_saves(run, tmp_path):
+    path = tmp_path / "model.json"
+    result = run("learn", "role-conflict", "--states", "1:3", "--out", path)
+    assert "16 rows (total weight 216), 16 distinct, 4 columns, no missing values" in result.stdout
+    assert "→        2     -504.47" in result.stdout
+    assert "class (latent, 2 states: 0.72 0.28)" in result.stdout
+    assert f"Saved to {path}" in result.stdout
+    assert "2 classes: BIC -528.66" in result.stderr
+    assert lf.load(path).latents == ("class",)
+
+
+def test_result_is_that_of_the_estimator(run, tmp_path):
+    path = tmp_path / "model.json"
+    run("learn", "hiv-tests", "--states", "3", "--seed", "5", "--out", path, "--quiet")
+    model = LatentClass(3, random_state=5).fit(lf.datasets.load("hiv-tests"))
+    assert lf.load(path) == model.network_
+
+
+def test_json_has_the_documented_keys_and_nothing_else_is_printed(run):
+    result = run("learn", "role-conflict", "--states", "1:3", "--json")
+    facts = json.loads(result.stdout)
+    assert list(facts) == [
+        "data",
+        "learner",
+        "settings",
+        "log_likelihood",
+        "n_parameters",
+        "bic",
+        "n_states",
+        "converged",
+        "interrupted",
+        "seconds",
+        "fit_table",
+        "n_variables",
+        "latents",
+        "model",
+        "saved_to",
+    ]
+    assert facts["data"]["distinct_rows"] == 16
+    assert facts["n_states"] == 2
+    assert [row["n_states"] for row in facts["fit_table"]] == [1, 2, 3]
+    assert facts["latents"][0]["sizes"] == pytest.approx([0.72, 0.28], abs=0.01)
+
+
+def test_json_has_null_for_what_is_not_a_number(run):
+    result = run("learn", "hiv-tests", "--states", "4", "--json", "--quiet")
+    assert json.loads(result.stdout)["fit_table"][0]["p_g_squared"] is None
+    assert "NaN" not in result.stdout
+    assert result.stderr == ""
+
+
+def test_model_of_json_is_the_saved_one(run, tmp_path):
+    path = tmp_path / "model.json"
+    result = run("learn", "role-conflict", "--states", "2", "--json", "--out", path)
+    facts = json.loads(result.stdout)
+    assert facts["saved_to"] == str(path)
+    assert facts["model"] == json.loads(path.read_text())
+
+
+def test_independence(run):
+    result = run("learn", "role-conflict", "--learner", "independence")
+    assert "independence: log-likelihood -543.65, 4 parameters, BIC -554.40" in result.stdout
+    assert "The model was not saved; --out model.json keeps it." in result.stderr
+
+
+def test_columns_are_chosen(run, survey):
+    arguments = ["--exclude", "height,fold", "--weights", "times", "--states", "2"]
+    facts = json.loads(run("learn", survey, *arguments, "--json").stdout)
+    assert facts["data"]["columns"] == ["a", "b", "c"]
+    assert facts["data"]["total_weight"] == 60
+
+
+def test_column_names_with_commas_are_quoted(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('"x,y",z,w\n1,2,1\n2,1,1\n')
+    facts = json.loads(run("learn", path, "--exclude", '"x,y", w', "--json", "-q").stdout)
+    assert facts["data"]["columns"] == ["z"]
+
+
+def test_missing_texts_are_added_to_the_usual_ones(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,x\n-9,y\n,x\n2,y\n")
+    facts = json.loads(run("learn", path, "--missing", "-9", "--states", "1", "--json").stdout)
+    assert facts["data"]["missing_values"] == 2
+    assert facts["data"]["missing_share"] == 0.25
+
+
+@pytest.mark.parametrize("folds", ["4", "fold", "file"])
+def test_folds(run, survey, tmp_path, folds):
+    if folds == "file":
+        folds = tmp_path / "folds.csv"
+        folds.write_text("fold\n" + "\n".join(str(i % 3) for i in range(40)))
+    facts = json.loads(
+        run(
+            "learn",
+            survey,
+            *("--exclude", "height,times" + ("" if folds == "fold" else ",fold")),
+            *("--states", "1:2", "--criterion", "cv", "--folds", folds, "--starts", "2", "--json"),
+        ).stdout
+    )
+    assert facts["data"]["columns"] == ["a", "b", "c"]
+    assert all(row["cv"] < 0 for row in facts["fit_table"])
+
+
+def test_criterion_gets_a_column_of_its_own(run):
+    result = run("learn", "role-conflict", "--states", "1:2", "--criterion", "sabic")
+    assert "SABIC chooses (higher is better)" in result.stdout
+
+
+def test_other_settings_go_to_the_estimator(run):
+    result = run("learn", "role-conflict", "--states", "2", "--set", "accelerate=false", "--json")
+    assert json.loads(result.stdout)["settings"]["accelerate"] is False
+
+
+def test_end_before_convergence_is_said(run):
+    result = run("learn", "hiv-tests", "--states", "2", "--max-iterations", "2", "--starts", "1")
+    assert "warning: EM did not converge: the limit of 2 iterations was reached" in result.stderr
+
+
+def test_constant_column_gives_one_warning_line(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,x\n2,x\n")
+    result = run("learn", path, "--states", "1", "--json")
+    warnings = [line for line in result.stderr.splitlines() if line.startswith("warning:")]
+    assert warnings == ["warning: columns with a single observed value tell nothing: b"]
+
+
+@pytest.mark.parametrize("table", ["a\n1\n2\n1\n", "a,b\n1,2\n", "a,b\n1,?\n?,1\n"])
+def test_tiny_tables_are_learned(run, tmp_path, table):
+    path = tmp_path / "table.csv"
+    path.write_text(table)
+    run("learn", path, "--states", "5")
+
+
+def test_interrupted_learning_keeps_the_model(run, tmp_path, monkeypatch):
+    import signal
+
+    fit = LatentClass.fit
+
+    def fit_and_interrupt(self, *arguments):
+        model = fit(self, *arguments)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return model
+
+    monkeypatch.setattr(LatentClass, "fit", fit_and_interrupt)
+    path = tmp_path / "model.json"
+    result = run("learn", "role-conflict", "--states", "2", "--out", path)
+    assert "warning: interrupted; this is the best model so far" in result.stderr
+    assert path.exists()
+
+
+def test_interruption_without_a_result_has_its_own_exit_code(run, tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LatentClass, "fit", interrupt)
+    path = tmp_path / "model.json"
+    result = run("learn", "role-conflict", "--out", path, code=130)
+    assert "interrupted; there is no result" in result.stderr
+    assert not path.exists()
+
+
+def test_time_limit_is_said(run, tmp_path):
+    result = run("learn", "coleman-panel", "--states", "2:6", "--time-limit", "1e-9")
+    assert "warning: the time limit was reached; this is the best model so far" in result.stderr
+
+
+def test_file_takes_precedence_over_built_in_table(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("hiv-tests").write_text("a,b\n1,2\n2,1\n")
+    facts = json.loads(run("learn", "hiv-tests", "--format", "csv", "--json").stdout)
+    assert facts["data"]["rows"] == 2

@@ -1,0 +1,248 @@
+"""The commands that use a model: ``show``, ``score``, ``predict`` and ``sample``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import latentforest as lf
+from latentforest.datasets.generate import random_latent_class, random_latent_forest
+from latentforest.learners import Independence, LatentClass
+
+
+@pytest.fixture(scope="module")
+def learner():
+    return LatentClass(2, random_state=0).fit(lf.datasets.load("role-conflict"))
+
+
+def read_csv(text):
+    rows = list(csv.reader(io.StringIO(text)))
+    return rows[0], rows[1:]
+
+
+def test_show(run, model):
+    result = run("show", model)
+    assert "class (latent, 2 states: 0.72 0.28)" in result.stdout
+    assert "D       -      0.69  0.87  0.23" in result.stdout
+    assert "Shown:" not in result.stdout
+
+
+def test_show_tables_gives_every_value(run, model):
+    result = run("show", model, "--tables")
+    given = lf.load(model).cpd("D")[:, 0]
+    assert f"D       +      0.3102  {given[0]:.4f}  {given[1]:.4f}" in result.stdout
+
+
+def test_show_dot(run, model):
+    assert run("show", model, "--dot").stdout == lf.load(model).to_dot()
+
+
+def test_show_json(run, model):
+    facts = json.loads(run("show", model, "--json").stdout)
+    assert list(facts) == ["file", "n_variables", "n_parameters", "latents", "model"]
+    assert facts["latents"][0]["children"] == ["A", "B", "C", "D"]
+
+
+def test_show_takes_one_form(run, model):
+    result = run("show", model, "--dot", "--json", code=2)
+    assert "choose one of --tables, --dot and --json" in result.stderr
+
+
+def test_show_limits_wide_models_unless_asked(run, tmp_path):
+    path = tmp_path / "wide.json"
+    random_latent_class(60, 30, n_states=7, random_state=0).save(path)
+    short = run("show", path).stdout
+    assert "Shown: 6 of 60 columns" in short
+    assert "the values that differ most" in short
+    assert "of 30 states" in short
+    long = run("show", path, "--tables").stdout
+    assert "Shown:" not in long
+    assert "X60 " in long
+
+
+def test_show_forest_with_names_that_look_like_markup(run, tmp_path):
+    path = tmp_path / "forest.json"
+    network = random_latent_forest(n_trees=2, depth=2, width=3, random_state=0)
+    network.renamed({"X1": "[red]x[/red]"}).save(path)
+    assert "[red]x[/red]" in run("show", path).stdout
+    assert "[red]x[/red]" in run("show", path, "--tables").stdout
+
+
+def test_show_model_without_latent_variables(run, tmp_path):
+    path = tmp_path / "independent.json"
+    Independence().fit(lf.datasets.load("hiv-tests")).network_.save(path)
+    assert "negative: 0.446  positive: 0.554" in run("show", path, "--tables").stdout
+
+
+def test_score(run, model, learner):
+    result = run("score", model, "role-conflict")
+    assert "-504.4677" in result.stdout
+    assert "2.7199, df 6 (p = 0.8431)" in result.stdout
+
+
+def test_score_json_agrees_with_the_fit_table(run, model, learner):
+    facts = json.loads(run("score", model, "role-conflict", "--json").stdout)
+    assert list(facts) == [
+        "file",
+        "source",
+        "rows",
+        "total_weight",
+        "missing_values",
+        "impossible_rows",
+        "log_likelihood",
+        "mean_log_likelihood",
+        "n_parameters",
+        "criteria",
+        "goodness_of_fit",
+        "per_row",
+    ]
+    row = next(learner.fit_table_.rows())
+    assert facts["log_likelihood"] == pytest.approx(row["log_likelihood"])
+    for name, value in facts["criteria"].items():
+        assert value == pytest.approx(row[name])
+    for name, value in facts["goodness_of_fit"].items():
+        assert value == pytest.approx(row[name])
+
+
+def test_score_per_row(run, model, learner, tmp_path):
+    path = tmp_path / "rows.csv"
+    run("score", model, "role-conflict", "--per-row", path)
+    header, rows = read_csv(path.read_text())
+    expected = learner.score_samples(lf.datasets.load("role-conflict"))
+    assert header == ["log_likelihood"]
+    np.testing.assert_allclose([float(row[0]) for row in rows], expected)
+
+
+def test_score_with_missing_values_has_no_test(run, model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("D,C,B,A,other\n+,-,?,+,1\n-,-,+,,2\n")
+    assert "not computed: the table has missing values" in run("score", model, path).stdout
+    facts = json.loads(run("score", model, path, "--json").stdout)
+    assert facts["goodness_of_fit"] is None
+    assert facts["missing_values"] == 2
+
+
+def test_impossible_rows_are_counted(run, tmp_path):
+    from latentforest import Network, Variable
+
+    network = Network.from_tables(
+        [Variable.hidden("h", 2), Variable("a", ("0", "1")), Variable("b", ("0", "1"))],
+        {"a": "h", "b": "h"},
+        {"h": [0.5, 0.5], "a": [[1, 0], [0, 1]], "b": [[1, 0], [0, 1]]},
+    )
+    network.save(tmp_path / "m.json")
+    path = tmp_path / "new.csv"
+    path.write_text("a,b\n0,0\n0,1\n")
+    result = run("score", tmp_path / "m.json", path, "--json")
+    facts = json.loads(result.stdout)
+    assert facts["impossible_rows"] == 1
+    assert facts["log_likelihood"] is None
+    assert "warning: 1 of 2 rows have probability zero" in result.stderr
+    result = run("predict", tmp_path / "m.json", path)
+    assert result.stdout == "h,h=1,h=2\n1,1.0,0.0\n,,\n"
+    assert "warning: 1 rows have probability zero" in result.stderr
+
+
+def test_predict_to_the_screen(run, model, learner):
+    header, rows = read_csv(run("predict", model, "role-conflict").stdout)
+    assert header == ["class", "class=1", "class=2"]
+    data = lf.datasets.load("role-conflict")
+    np.testing.assert_allclose(np.array(rows)[:, 1:].astype(float), learner.predict_proba(data))
+    assert [int(row[0]) - 1 for row in rows] == learner.predict(data).tolist()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_predict_to_a_file(run, model, tmp_path, suffix):
+    path = tmp_path / f"classes{suffix}"
+    result = run("predict", model, "role-conflict", "--out", path)
+    assert result.stdout == ""
+    assert f"16 rows written to {path}" in result.stderr
+    assert lf.read(path).names == ("class", "class=1", "class=2")
+
+
+def test_predict_one_row_with_an_unanswered_question(run, model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("A,B,C,D\n+,-,,+\n")
+    _, rows = read_csv(run("predict", model, path).stdout)
+    expected = lf.load(model).query("class", {"A": "+", "B": "-", "D": "+"})
+    np.testing.assert_allclose([float(value) for value in rows[0][1:]], expected)
+
+
+def test_unseen_states(run, model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("A,B,C,D\n+,-,-,+\n+,-,never,+\n")
+    result = run("predict", model, path)
+    assert "warning: states that were not seen before count as missing" in result.stderr
+    assert len(result.stdout.splitlines()) == 3
+    result = run("predict", model, path, "--unseen", "error", code=1)
+    assert "error: states that are not known: column 'C': 'never'" in result.stderr
+    assert (
+        "expected missing or error" in run("predict", model, path, "--unseen", "x", code=2).stderr
+    )
+
+
+def test_missing_columns_are_named(run, model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("A,B,c,D\n+,-,-,+\n")
+    assert "the table lacks the column 'C'" in run("predict", model, path, code=1).stderr
+    assert "the table lacks the column 'C'" in run("score", model, path, code=1).stderr
+
+
+def test_nothing_to_predict(run, tmp_path):
+    path = tmp_path / "independent.json"
+    Independence().fit(lf.datasets.load("hiv-tests")).network_.save(path)
+    assert "has no latent variable" in run("predict", path, "hiv-tests", code=1).stderr
+
+
+def test_sample(run, model, tmp_path):
+    text = run("sample", model, 5, "--seed", 3).stdout
+    header, rows = read_csv(text)
+    assert header == ["A", "B", "C", "D"]
+    assert len(rows) == 5
+    assert run("sample", model, 5, "--seed", 3).stdout == text
+    assert run("sample", model, 5, "--seed", 4).stdout != text
+    assert read_csv(run("sample", model, 2, "--latents").stdout)[0][0] == "class"
+    path = tmp_path / "rows.parquet"
+    run("sample", model, 7, "--out", path)
+    assert lf.read(path).n_rows == 7
+
+
+def test_sample_needs_a_positive_number(run, model):
+    assert "Invalid value for 'N'" in run("sample", model, 0, code=2).stderr
+
+
+def test_score_of_sampled_rows(run, model, tmp_path):
+    path = tmp_path / "rows.csv"
+    run("sample", model, 50, "--out", path)
+    facts = json.loads(run("score", model, path, "--json").stdout)
+    assert facts["rows"] == 50
+
+
+@pytest.mark.parametrize("command", ["show", "score", "predict", "sample"])
+def test_wrong_models(run, tmp_path, command):
+    rest = {"show": [], "sample": ["3"]}.get(command, ["hiv-tests"])
+    path = tmp_path / "model.json"
+    result = run(command, path, *rest, code=1)
+    assert f"error: cannot open {path}: No such file or directory" in result.stderr
+    path.write_text("a,b\n1,2\n")
+    assert "expected a network as JSON text" in run(command, path, *rest, code=1).stderr
+    path.write_text('{"format": "other", "version": 1}')
+    assert "format: expected 'latentforest-network'" in run(command, path, *rest, code=1).stderr
+
+
+def test_damaged_model(run, model, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text(model.read_text()[:-40])
+    assert "expected a network as JSON text" in run("show", path, code=1).stderr
+
+
+@pytest.mark.parametrize("command", ["score", "predict", "sample"])
+def test_table_suffix_is_checked(run, model, tmp_path, command):
+    option = "--per-row" if command == "score" else "--out"
+    rest = "3" if command == "sample" else "role-conflict"
+    result = run(command, model, rest, option, tmp_path / "rows.xls", code=2)
+    assert "must end in" in result.stderr

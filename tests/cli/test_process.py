@@ -1,0 +1,90 @@
+"""The command as a process of its own: start-up, pipes, signals, displays."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import latentforest as lf
+from latentforest.cli.learners import LEARNERS
+from latentforest.cli.progress import PlainLines, show_progress
+from latentforest.data import write_table
+from latentforest.datasets.generate import generate, random_latent_class
+
+COMMAND = [sys.executable, "-m", "latentforest"]
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from typer.testing import CliRunner; from latentforest.cli.main import app;"
+        "assert 'learn' in CliRunner().invoke(app, ['--help']).output;"
+        "print([m for m in ('numpy', 'numba', 'sklearn', 'scipy') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.strip() == "[]", result.stderr
+
+
+def test_version():
+    result = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, f"latentforest {lf.__version__}\n")
+
+
+def test_broken_pipe_is_quiet(model):
+    process = subprocess.Popen(
+        [*COMMAND, "sample", str(model), "200000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert errors == b""
+    assert process.wait() == 141
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_ctrl_c_keeps_the_best_model(tmp_path):
+    data, out = tmp_path / "rows.csv", tmp_path / "model.json"
+    network = random_latent_class(20, 4, strength=0.1, random_state=0)  # EM is slow on this
+    write_table(generate(network, 10_000, random_state=0).to_columns(), data)
+    endless = ["--starts", "1", "--tolerance", "0", "--set", "accelerate=false"]
+    endless += ["--max-iterations", "10000000", "--states", "8"]
+    arguments = [*COMMAND, "learn", data, "--out", out, "--json", *endless]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "iteration" in line:
+            break
+    time.sleep(0.3)  # well inside an iteration
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert "warning: interrupted; this is the best model so far" in errors
+    assert json.loads(output)["interrupted"] is True
+    assert len(lf.load(out).names) == 21
+
+
+def test_plain_lines_skip_repeated_kinds(capsys):
+    lines = PlainLines()
+    for message in ("2 classes: iteration 1", "2 classes: iteration 20", "3 classes: iteration 2"):
+        lines.show(message)
+    assert capsys.readouterr().err == "2 classes: iteration 1\n3 classes: iteration 2\n"
+
+
+def test_live_line_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with show_progress(quiet=False) as tell:
+        tell("2 classes: [iteration] 1")
+    assert "2 classes: [iteration] 1" in capsys.readouterr().err
+
+
+def test_every_registered_learner_exists():
+    for learner in LEARNERS.values():
+        assert hasattr(getattr(lf, learner.class_name), "fit")

@@ -1,0 +1,266 @@
+"""Posteriors of every row against the joint distribution, elimination and logarithms."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from latentforest import Dataset, Network, Variable
+from latentforest.datasets.generate import random_latent_forest
+from latentforest.errors import ModelError
+from latentforest.inference import forest as forest_module
+from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.posteriors import compute_edge_posteriors, compute_posteriors
+from reference.joint import joint_table
+from reference.random_networks import networks, tables_for
+
+QUICK = settings(deadline=None, max_examples=80)
+
+
+def lay_out(network, table):
+    return Forest(network.structure, PatternedData(table))
+
+
+def posterior_by_joint(network, table, targets):
+    """P(targets | row) from the joint distribution; nan for impossible rows."""
+    joint, names = joint_table(network), list(network.names)
+    keep = [names.index(target) for target in targets]
+    rest = tuple(axis for axis in range(joint.ndim) if axis not in keep)
+    result = []
+    for row in range(table.n_rows):
+        here = joint.copy()
+        for axis, name in enumerate(names):
+            code = -1 if name in network.latents else int(table.column(name)[row])
+            if code >= 0:
+                states = np.arange(joint.shape[axis])
+                shape = [-1 if a == axis else 1 for a in range(joint.ndim)]
+                here = here * (states == code).reshape(shape)
+        table_here = here.sum(axis=rest).transpose(np.argsort(np.argsort(keep)))
+        total = table_here.sum()
+        result.append(table_here / total if total > 0 else np.full(table_here.shape, np.nan))
+    return np.array(result)
+
+
+def without_unknown_states(network, table):
+    """Whether every state of a column occurs, where the only column of a tree is concerned."""
+    return all(
+        len(set(table.column(name).tolist()) - {-1}) == network.structure.shape(name)[-1]
+        for name in network.observed
+    )
+
+
+@QUICK
+@given(network=networks(share_of_zeros=0.0), data=st.data())
+def test_posteriors_in_any_forest(network, data):
+    table = data.draw(tables_for(network))
+    found = compute_posteriors(lay_out(network, table), network, network.names)
+    for name, posterior in zip(network.names, found, strict=True):
+        expected = posterior_by_joint(network, table, [name])
+        np.testing.assert_allclose(posterior, expected, rtol=1e-9, atol=1e-12)
+
+
+@QUICK
+@given(network=networks(share_of_zeros=0.0), data=st.data())
+def test_edge_posteriors_in_any_forest(network, data):
+    table = data.draw(tables_for(network))
+    names = [name for name in network.names if network.structure.parents(name)]
+    found = compute_edge_posteriors(lay_out(network, table), network, names)
+    for name, posterior in zip(names, found, strict=True):
+        family = [network.structure.parents(name)[0], name]
+        expected = posterior_by_joint(network, table, family)
+        np.testing.assert_allclose(posterior, expected, rtol=1e-9, atol=1e-12)
+
+
+@QUICK
+@given(network=networks(share_of_zeros=0.3), data=st.data())
+def test_possible_rows_are_exact_among_impossible_ones(network, data):
+    table = data.draw(tables_for(network, max_rows=12))
+    assume(without_unknown_states(network, table))
+    found = compute_posteriors(lay_out(network, table), network, network.names)
+    impossible = np.isneginf(lay_out(network, table).row_log_likelihoods(network.parameters))
+    for name, posterior in zip(network.names, found, strict=True):
+        expected = posterior_by_joint(network, table, [name])
+        here = ~impossible
+        np.testing.assert_allclose(posterior[here], expected[here], rtol=1e-9, atol=1e-12)
+
+
+@QUICK
+@given(network=networks(share_of_zeros=0.0), data=st.data())
+def test_query_gives_the_same(network, data):
+    table = data.draw(tables_for(network, max_rows=2))
+    found = compute_posteriors(lay_out(network, table), network, network.latents)
+    evidence = {name: int(table.column(name)[0]) for name in network.observed}
+    evidence = {name: code for name, code in evidence.items() if code >= 0}
+    for name, posterior in zip(network.latents, found, strict=True):
+        np.testing.assert_allclose(posterior[0], network.query(name, evidence), rtol=1e-9)
+
+
+@QUICK
+@given(network=networks(share_of_zeros=0.0), data=st.data())
+def test_edges_add_up_to_both_ends(network, data):
+    table = data.draw(tables_for(network))
+    forest = lay_out(network, table)
+    for name in network.names:
+        for parent in network.structure.parents(name):
+            (pair,) = compute_edge_posteriors(forest, network, [name])
+            above, below = compute_posteriors(forest, network, [parent, name])
+            np.testing.assert_allclose(pair.sum(axis=2), above, atol=1e-12)
+            np.testing.assert_allclose(pair.sum(axis=1), below, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def wood():
+    """Three trees with three layers and 24 columns, and a table with holes."""
+    network = random_latent_forest(3, 24, depth=2, width=4, n_states=(2, 3), random_state=2)
+    drawn = network.sample(400, random_state=2)
+    rng = np.random.default_rng(0)
+    columns = [np.where(rng.random(400) < 0.1, -1, column) for column in drawn.columns]
+    return network, Dataset(drawn.variables, columns, rng.random(400))
+
+
+def test_several_deep_trees(wood):
+    network, table = wood
+    found = compute_posteriors(lay_out(network, table), network, network.latents)
+    for row in range(0, 400, 80):
+        evidence = {name: int(table.column(name)[row]) for name in network.observed}
+        evidence = {name: code for name, code in evidence.items() if code >= 0}
+        for name, posterior in zip(network.latents, found, strict=True):
+            np.testing.assert_allclose(posterior[row], network.query(name, evidence), rtol=1e-9)
+
+
+@pytest.mark.parametrize("block_rows", [7, 150])
+def test_blocks_of_rows_give_the_same(wood, monkeypatch, block_rows):
+    network, table = wood
+    whole = compute_posteriors(lay_out(network, table), network, network.names)
+    monkeypatch.setattr(forest_module, "BLOCK_ROWS", block_rows)
+    parts = compute_posteriors(lay_out(network, table), network, network.names)
+    for a, b in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-14)
+
+
+def test_blocks_of_rows_give_the_same_edges(wood, monkeypatch):
+    network, table = wood
+    names = [name for name in network.names if network.structure.parents(name)]
+    whole = compute_edge_posteriors(lay_out(network, table), network, names)
+    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 90)
+    parts = compute_edge_posteriors(lay_out(network, table), network, names)
+    for a, b in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-14)
+
+
+def test_repeated_rows_get_the_posterior_of_the_first(wood):
+    network, table = wood
+    rows = np.random.default_rng(1).integers(0, 20, 300)
+    once = compute_posteriors(lay_out(network, table.take(range(20))), network, network.latents)
+    many = compute_posteriors(lay_out(network, table.take(rows)), network, network.latents)
+    for a, b in zip(once, many, strict=True):
+        np.testing.assert_allclose(a[rows], b, rtol=1e-12)
+
+
+# Impossible and vanishing rows
+
+
+def pair_network(table):
+    y, x = Variable.hidden("Y", 2), Variable("X", ("a", "b", "c"))
+    z = Variable("Z", ("a", "b"))
+    tables = {"Y": [0.5, 0.5], "X": table, "Z": [[0.9, 0.1], [0.2, 0.8]]}
+    return Network.from_tables([y, x, z], {"X": "Y", "Z": "Y"}, tables)
+
+
+def test_a_row_of_probability_zero_is_nan():
+    network = pair_network([[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]])
+    data = Dataset([network.variables[1], network.variables[2]], [[2, 0, 2, -1], [0, 1, -1, 1]])
+    forest = lay_out(network, data)
+    (posterior,) = compute_posteriors(forest, network, ["Y"])
+    assert np.isnan(posterior).all(axis=1).tolist() == [True, False, True, False]
+    (pair,) = compute_edge_posteriors(forest, network, ["Z"])
+    assert np.isnan(pair).all(axis=(1, 2)).tolist() == [True, False, True, False]
+
+
+@pytest.mark.xfail(strict=True, raises=IndexError, reason="no row has the pattern to be repaired")
+def test_an_impossible_state_that_no_row_has():
+    y, x = Variable.hidden("Y", 2), Variable("X", ("a", "b", "c"))
+    tables = {"Y": [0.5, 0.5], "X": [[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]]}
+    network = Network.from_tables([y, x], {"X": "Y"}, tables)
+    (posterior,) = compute_posteriors(lay_out(network, Dataset([x], [[0, 1]])), network, ["Y"])
+    np.testing.assert_allclose(posterior, [[5 / 6, 1 / 6], [5 / 14, 9 / 14]])
+
+
+def opposed_columns(n_columns, small, shift=0.0):
+    """Columns half of which all but rule out one class, half the other."""
+    y = Variable.hidden("Y", 2)
+    items = [Variable(f"X{i}", ("a", "b")) for i in range(n_columns)]
+    tables = {"Y": [0.4, 0.6]}
+    for i, item in enumerate(items):
+        rows = [[1 - small, small], [small + shift * small, 1 - small - shift * small]]
+        tables[item.name] = rows if i < n_columns // 2 else rows[::-1]
+    return Network.from_tables([y, *items], {item.name: "Y" for item in items}, tables)
+
+
+def posterior_by_logs(network, table):
+    logs = np.log(network.cpd("Y")) + sum(
+        np.log(network.cpd(name))[:, table.column(name)].T for name in network.observed
+    )
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("n_columns", [100, 400, 800])
+@pytest.mark.parametrize("small", [1e-2, 1e-9])
+def test_rows_whose_messages_vanish_are_exact(n_columns, small):
+    network = opposed_columns(n_columns, small, shift=1e-3)
+    codes = np.zeros((n_columns, 3), int)
+    codes[: n_columns // 2, 1] = 1
+    codes[::3, 2] = 1
+    table = Dataset(network.variables[1:], list(codes))
+    (posterior,) = compute_posteriors(lay_out(network, table), network, ["Y"])
+    np.testing.assert_allclose(posterior, posterior_by_logs(network, table), atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_rows_of_many_columns_are_exact(seed):
+    rng = np.random.default_rng(seed)
+    network = opposed_columns(600, 10.0 ** -rng.uniform(1, 5))
+    codes = (rng.random((600, 5)) < rng.random(5)).astype(int)
+    table = Dataset(network.variables[1:], list(codes))
+    (posterior,) = compute_posteriors(lay_out(network, table), network, ["Y"])
+    np.testing.assert_allclose(posterior, posterior_by_logs(network, table), atol=1e-9)
+
+
+def test_edges_of_vanishing_rows_are_exact():
+    network = opposed_columns(400, 1e-9)
+    codes = np.zeros((400, 1), int)
+    codes[0] = -1
+    table = Dataset(network.variables[1:], list(codes))
+    (pair,) = compute_edge_posteriors(lay_out(network, table), network, ["X0"])
+    logs = np.log(network.cpd("Y")) + sum(
+        np.log(network.cpd(name))[:, 0] for name in network.observed[1:]
+    )
+    above = np.exp(logs - logs.max())
+    above /= above.sum()
+    np.testing.assert_allclose(pair[0], above[:, None] * network.cpd("X0"), atol=1e-8)
+
+
+# Questions that cannot be answered
+
+
+def test_a_root_has_no_edge():
+    network = pair_network([[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]])
+    data = Dataset(network.variables[1:], [[0], [1]])
+    with pytest.raises(ValueError, match="variable 'Y' is a root and has no edge"):
+        compute_edge_posteriors(lay_out(network, data), network, ["Y"])
+
+
+def test_a_name_that_is_not_there():
+    network = pair_network([[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]])
+    forest = lay_out(network, Dataset(network.variables[1:], [[0], [1]]))
+    with pytest.raises(ValueError, match="variable 'Q' is not in the forest"):
+        compute_posteriors(forest, network, ["Q"])
+    with pytest.raises(ModelError, match="no variable named 'Q'"):
+        compute_edge_posteriors(forest, network, ["Q"])
+
+
+def test_no_names():
+    network = pair_network([[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]])
+    forest = lay_out(network, Dataset(network.variables[1:], [[0], [1]]))
+    assert compute_posteriors(forest, network, []) == []
