@@ -18,7 +18,7 @@ Run = Callable[..., Any]
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run the command line with some arguments; check the exit code."""
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "300")  # messages of any length stay on one line
 
     def invoke(*arguments: object, code: int = 0) -> Any:
         result = CliRunner().invoke(app, [str(argument) for argument in arguments])

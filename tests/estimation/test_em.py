@@ -113,7 +113,6 @@ def test_the_objective_never_falls_on_random_forests(data):
     assert np.all(trajectory[1:] >= trajectory[:-1] - 1e-10)
 
 
-@pytest.mark.xfail(strict=True, reason="stops on an extrapolated point that was never judged")
 def test_stopping_anywhere_keeps_what_was_reached():
     network = random_latent_tree(depth=2, n_latent_states=3, random_state=0)
     dataset = generate(network, 300, random_state=1)

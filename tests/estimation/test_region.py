@@ -189,7 +189,6 @@ def test_a_row_that_the_frozen_part_excludes_is_reported():
     Network(network.structure, result.parameters)
 
 
-@pytest.mark.xfail(strict=True, reason="messages that vanish in fast arithmetic are lost")
 def test_frozen_messages_that_vanish_in_fast_arithmetic():
     names = [f"X{j}" for j in range(40)]
     latents = [Variable.hidden("R", 2), Variable.hidden("Y", 2)]

@@ -197,9 +197,29 @@ def opposed_columns(n_columns, small, shift=0.0):
     return Network.from_tables([y, *items], {item.name: "Y" for item in items}, tables)
 
 
+def opposed_subtrees(flat):
+    """The same distribution; each half of the columns has a copy of the class as its parent."""
+    copies = [Variable.hidden("Y1", 2), Variable.hidden("Y2", 2)]
+    tables = {name: flat.cpd(name) for name in flat.names} | dict.fromkeys(("Y1", "Y2"), np.eye(2))
+    half = len(flat.observed) // 2
+    parents = dict.fromkeys(("Y1", "Y2"), "Y")
+    parents |= dict.fromkeys(flat.observed[:half], "Y1")
+    parents |= dict.fromkeys(flat.observed[half:], "Y2")
+    return Network.from_tables([*flat.variables, *copies], parents, tables)
+
+
+def opposed_rows(n_columns):
+    """All for both classes; all for the second; a mixture."""
+    codes = np.zeros((n_columns, 3), int)
+    codes[: n_columns // 2, 1] = 1
+    codes[::3, 2] = 1
+    return list(codes)
+
+
 def posterior_by_logs(network, table):
     logs = np.log(network.cpd("Y")) + sum(
-        np.log(network.cpd(name))[:, table.column(name)].T for name in network.observed
+        np.where(codes[:, None] >= 0, np.log(network.cpd(name))[:, codes].T, 0.0)
+        for name, codes in zip(table.names, table.columns, strict=True)
     )
     shares = np.exp(logs - logs.max(axis=1, keepdims=True))
     return shares / shares.sum(axis=1, keepdims=True)
@@ -207,14 +227,21 @@ def posterior_by_logs(network, table):
 
 @pytest.mark.parametrize("n_columns", [100, 400, 800])
 @pytest.mark.parametrize("small", [1e-2, 1e-9])
-def test_rows_whose_messages_vanish_are_exact(n_columns, small):
+def test_rows_of_many_columns_are_exact(n_columns, small):
     network = opposed_columns(n_columns, small, shift=1e-3)
-    codes = np.zeros((n_columns, 3), int)
-    codes[: n_columns // 2, 1] = 1
-    codes[::3, 2] = 1
-    table = Dataset(network.variables[1:], list(codes))
+    table = Dataset(network.variables[1:], opposed_rows(n_columns))
     (posterior,) = compute_posteriors(lay_out(network, table), network, ["Y"])
     np.testing.assert_allclose(posterior, posterior_by_logs(network, table), atol=1e-8)
+
+
+@pytest.mark.parametrize("n_columns", [60, 100, 800])
+@pytest.mark.parametrize("name", ["Y", "Y1", "Y2"])
+def test_rows_whose_messages_vanish_are_repaired(n_columns, name):
+    flat = opposed_columns(n_columns, 1e-12, shift=1e-3)
+    network = opposed_subtrees(flat)
+    table = Dataset(flat.variables[1:], opposed_rows(n_columns))
+    (posterior,) = compute_posteriors(lay_out(network, table), network, [name])
+    np.testing.assert_allclose(posterior, posterior_by_logs(flat, table), atol=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -227,18 +254,28 @@ def test_random_rows_of_many_columns_are_exact(seed):
     np.testing.assert_allclose(posterior, posterior_by_logs(network, table), atol=1e-9)
 
 
-def test_edges_of_vanishing_rows_are_exact():
-    network = opposed_columns(400, 1e-9)
-    codes = np.zeros((400, 1), int)
-    codes[0] = -1
-    table = Dataset(network.variables[1:], list(codes))
-    (pair,) = compute_edge_posteriors(lay_out(network, table), network, ["X0"])
-    logs = np.log(network.cpd("Y")) + sum(
-        np.log(network.cpd(name))[:, 0] for name in network.observed[1:]
-    )
-    above = np.exp(logs - logs.max())
-    above /= above.sum()
-    np.testing.assert_allclose(pair[0], above[:, None] * network.cpd("X0"), atol=1e-8)
+@pytest.mark.parametrize("first", [-1, 0])
+def test_edges_of_vanishing_rows_are_repaired(first):
+    flat = opposed_columns(100, 1e-12)
+    codes = np.zeros((100, 1), int)
+    codes[0] = first
+    table = Dataset(flat.variables[1:], list(codes))
+    network = opposed_subtrees(flat)
+    pair, copies = compute_edge_posteriors(lay_out(network, table), network, ["X0", "Y1"])
+    above = posterior_by_logs(flat, table)[0]
+    share = flat.cpd("X0") if first < 0 else np.array([[1.0, 0.0], [1.0, 0.0]])
+    np.testing.assert_allclose(pair[0], above[:, None] * share, atol=1e-8)
+    np.testing.assert_allclose(copies[0], np.diag(above), atol=1e-8)
+
+
+def test_vanishing_rows_in_several_blocks(monkeypatch):
+    flat = opposed_columns(80, 1e-12, shift=1e-3)
+    network = opposed_subtrees(flat)
+    codes = (np.random.default_rng(0).random((80, 12)) < 0.02).astype(int)
+    table = Dataset(flat.variables[1:], list(codes))
+    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 5)
+    (posterior,) = compute_posteriors(lay_out(network, table), network, ["Y"])
+    np.testing.assert_allclose(posterior, posterior_by_logs(flat, table), atol=1e-8)
 
 
 # Questions that cannot be answered

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latentforest.kernels.em import (
+    CONVERGED,
     Families,
     Limits,
     advance,
@@ -77,7 +78,7 @@ def test_a_geometric_sequence_is_extrapolated_to_its_limit():
 
 
 def test_a_worse_extrapolation_is_taken_back():
-    climb, limits, trajectory = make_climb(7), Limits(100, -np.inf, True), np.empty(100)
+    climb, limits, trajectory = make_climb(7), Limits(100, -np.inf, True, 100), np.empty(100)
     theta, rng = np.r_[0.0, np.full(6, 1 / 3)], np.random.default_rng(0)
     for n in range(7):  # six plain iterations, then the second of a pair
         climb.counts[:] = rng.random(7)
@@ -90,7 +91,7 @@ def test_a_worse_extrapolation_is_taken_back():
 
 
 def test_a_small_gain_ends_the_run():
-    climb, limits, trajectory = make_climb(7), Limits(100, 0.5, False), np.empty(100)
+    climb, limits, trajectory = make_climb(7), Limits(100, 0.5, False, 100), np.empty(100)
     theta = np.r_[0.0, np.full(6, 1 / 3)]
     climb.counts[:] = 1.0
     goes_on = [
@@ -98,3 +99,14 @@ def test_a_small_gain_ends_the_run():
         for value in (-9.0, -8.0, -7.5)
     ]
     assert goes_on == [True, True, False]
+
+
+def test_a_pause_interrupts_but_does_not_end_the_run():
+    climb, limits, trajectory = make_climb(7), Limits(100, -np.inf, False, 2), np.empty(100)
+    theta = np.r_[0.0, np.full(6, 1 / 3)]
+    climb.counts[:] = 1.0
+    goes_on = [
+        advance(climb, FAMILIES, theta, float(n), np.zeros(7), limits, trajectory) for n in range(2)
+    ]
+    assert goes_on == [True, False]
+    assert climb.flags[CONVERGED] == 0

@@ -48,8 +48,8 @@ from latentforest.cli.options import (
     split_names,
 )
 from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
-from latentforest.cli.progress import show_progress, watch_for_interruption
-from latentforest.cli.tables import Reading, drop_columns, read_data, read_folds
+from latentforest.cli.progress import show_progress
+from latentforest.cli.tables import Reading, read_data, read_folds
 
 if TYPE_CHECKING:
     from latentforest.data import Dataset
@@ -128,11 +128,11 @@ def learn(
         delimiter=delimiter,
         encoding=encoding,
         format=format,
+        exclude=split_names(exclude),
     )
     with show_progress(quiet) as tell:
         tell(f"reading {data}")
         labels, table = read_folds(folds, read_data(data, reading))
-        table = drop_columns(table, split_names(exclude))
         estimator.set_params(progress=tell, **({} if labels is None else {"folds": labels}))
         outcome = _run(data, table, learner, estimator, out)
     _report(outcome, as_json, quiet)
@@ -143,12 +143,13 @@ def _run(
 ) -> Outcome:
     """Fit, and save the model at once."""
     began = time.monotonic()
-    with watch_for_interruption() as interruption:
-        learner.fit(data)
+    learner.fit(data)
     if out is not None:
         learner.network_.save(out)
     seconds = time.monotonic() - began
-    return Outcome(source, data, name, learner, seconds, interruption.was_seen, out)
+    return Outcome(
+        source, data, name, learner, seconds, getattr(learner, "interrupted_", False), out
+    )
 
 
 def _report(outcome: Outcome, as_json: bool, quiet: bool) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from latentforest.cli.boundary import say
 
@@ -46,28 +43,3 @@ class PlainLines:
         if now - self._last.get(kind, -SECONDS_BETWEEN_LINES) >= SECONDS_BETWEEN_LINES:
             self._last[kind] = now
             say(message)
-
-
-class Interruption:
-    """Whether Ctrl-C was pressed, also when a learner ended in good order because of it."""
-
-    was_seen = False
-
-    def handle(self, number: int, frame: Any) -> None:
-        """Remember the signal and interrupt."""
-        self.was_seen = True
-        signal.default_int_handler(number, frame)
-
-
-@contextmanager
-def watch_for_interruption() -> Iterator[Interruption]:
-    """Notice Ctrl-C within the block."""
-    interruption = Interruption()
-    if threading.current_thread() is not threading.main_thread():
-        yield interruption
-        return
-    before = signal.signal(signal.SIGINT, interruption.handle)
-    try:
-        yield interruption
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -26,6 +26,7 @@ class Reading:
     delimiter: str | None = None
     encoding: str = "utf-8"
     format: str | None = None
+    exclude: Sequence[str] = ()
 
     def kinds(self) -> dict[str, Any]:
         """Kind of each column that was named."""
@@ -64,10 +65,10 @@ def read_like(
         return encode_like(data, variables, unseen="error" if unseen == "error" else "missing")
     states = {variable.name: variable.states for variable in variables}
     try:
-        data = _read_file(source, how, states=states)
-        return data.select([variable.name for variable in variables])
+        data = _read_file(source, how, states=states, columns=list(states))
+        return data.select(list(states))
     except (DataError, ParameterError):
-        data = _read_file(source, how)
+        data = _read_file(source, how, columns=list(states))
     return encode_like(data, variables, unseen="error" if unseen == "error" else "missing")
 
 
@@ -81,11 +82,11 @@ def is_built_in(source: str) -> bool:
 def _load_built_in(source: str, how: Reading) -> Dataset:
     from latentforest import datasets
 
-    if how != Reading():
+    if how != Reading(exclude=how.exclude):
         raise ParameterError(
             f"{source} is a built-in table: the options for reading files do not apply to it"
         )
-    return datasets.load(source)
+    return drop_columns(datasets.load(source), how.exclude)
 
 
 def _read_file(source: str, how: Reading, **encoding: Any) -> Dataset:
@@ -105,6 +106,7 @@ def _read_file(source: str, how: Reading, **encoding: Any) -> Dataset:
         missing=_missing_texts(source, how),
         delimiter=how.delimiter,
         encoding=how.encoding,
+        exclude=how.exclude,
         **encoding,
     )
 

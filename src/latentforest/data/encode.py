@@ -44,11 +44,13 @@ class Encoding:
     kinds: Kinds | None = None
     states: Mapping[str, Sequence[object]] = field(default_factory=dict)
     missing: Collection[str] = DEFAULT_MISSING
+    columns: Collection[str] | None = None
+    exclude: Collection[str] = ()
 
     def check(self, names: Sequence[str]) -> None:
         """Raise an error for unknown columns and kinds."""
         kinds = self.kinds if isinstance(self.kinds, Mapping) else {}
-        for name in (*kinds, *self.states):
+        for name in (*kinds, *self.states, *(self.columns or ()), *self.exclude):
             find_name(name, names)
         for kind in kinds.values() if isinstance(self.kinds, Mapping) else (self.kinds,):
             if kind is not None and kind not in _KINDS:
@@ -56,6 +58,10 @@ class Encoding:
         for name in self.states:
             if self.kind_of(name) == "continuous":
                 raise ParameterError(f"column {name!r} has states= but its kind is 'continuous'")
+
+    def keeps(self, name: str) -> bool:
+        """Whether a column is to be read."""
+        return (self.columns is None or name in self.columns) and name not in self.exclude
 
     def kind_of(self, name: str) -> Kind | None:
         """Kind that the caller asked for."""
@@ -70,9 +76,10 @@ def encode_table(
     """Variables, columns and row weights of a table."""
     check_unique(table.names)
     encoding.check(table.names)
-    positions = list(range(len(table.names)))
+    positions = [i for i, name in enumerate(table.names) if encoding.keeps(name)]
     if isinstance(weights, str):
-        positions.remove(find_name(weights, table.names))
+        place = find_name(weights, table.names)
+        positions = [i for i in positions if i != place]
     variables, columns = [], []
     for i in positions:
         variable, column = encode_column(table.column(i), table.names[i], encoding)

@@ -35,6 +35,8 @@ def read(
     states: Mapping[str, Sequence[object]] | None = None,
     weights: Weights | None = None,
     missing: Collection[str] | None = None,
+    columns: Collection[str] | None = None,
+    exclude: Collection[str] = (),
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Dataset:
@@ -54,6 +56,8 @@ def read(
     missing
         Texts that mean "no value". If left out: those of ``Dataset.from_table``, and only ``?``
         in ARFF and frequency files.
+    columns, exclude
+        Names of the columns to read (default all) and to leave out.
     delimiter
         Separator of a CSV file; if left out, whichever of comma, semicolon and tab splits the
         header into most names.
@@ -69,15 +73,17 @@ def read(
     Dataset(2 rows, 2 columns: 1 categorical, 1 continuous; 1 missing value)
     """
     file = Path(path)
-    name = _choose_format(file, format)
     _check_file(file)
+    name = _choose_format(file, format)
     if delimiter is not None and (len(delimiter) != 1 or name not in ("csv", "tsv")):
         raise ParameterError(f"delimiter: got {delimiter!r}, expected one character, for CSV files")
     if name == "frequency":
         data = read_frequencies(file, encoding)
+        data = data.select(_choose(data, columns, exclude))
         return Dataset.from_table(data, kinds=kinds, states=states, weights=weights)
     default = () if name == "arff" else DEFAULT_MISSING
-    options = Encoding(kinds, states or {}, default if missing is None else tuple(missing))
+    texts = default if missing is None else tuple(missing)
+    options = Encoding(kinds, states or {}, texts, columns, exclude)
     table: RawTable
     if name == "arff":
         table, own_weights = read_arff(file, encoding)
@@ -88,6 +94,13 @@ def read(
         mark = "\t" if name == "tsv" and delimiter is None else delimiter
         table = read_csv(file, delimiter=mark, missing=options.missing, encoding=encoding)
     return Dataset(*encode_table(table, options, weights))
+
+
+def _choose(data: Dataset, columns: Collection[str] | None, exclude: Collection[str]) -> list[str]:
+    for name in (*(columns or ()), *exclude):
+        data.index(name)
+    options = Encoding(columns=columns, exclude=exclude)
+    return [name for name in data.names if options.keeps(name)]
 
 
 def _choose_format(path: Path, format: str | None) -> str:

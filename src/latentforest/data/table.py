@@ -45,6 +45,12 @@ class Table:
             raise KeyError(f"no column {name!r}; the columns are {', '.join(self._columns)}")
         return self._columns[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
     def __len__(self) -> int:
         return len(next(iter(self._columns.values()), []))
 

@@ -23,6 +23,7 @@ from latentforest.kernels.em import (
     Limits,
     advance,
     climb_pyramid,
+    leave_unjudged,
     log_prior,
     make_climb,
 )
@@ -192,14 +193,19 @@ class _Task:
         trajectories = [np.empty(size) for _ in thetas]
         alive, n_done, n_next = list(range(len(starts))), 0, 1
         while len(alive) > 1 and not self.is_late():
-            level = Limits(n_next, -np.inf, False)
+            level = Limits(n_next, -np.inf, False, n_next)
 
             def climb_one(i: int, level: Limits = level) -> None:
                 climbs[i] = make_climb(self.forest.n_values)
                 self.run(thetas[i], climbs[i], level, trajectories[i])
 
             n_threads = self.forest.data.n_jobs if self.is_compiled else 1
-            list(map_threads(climb_one, alive, n_threads))
+            try:
+                list(map_threads(climb_one, alive, n_threads))
+            except KeyboardInterrupt:
+                if not any(climbs[i].flags[N_DONE] for i in alive):
+                    raise
+                self.was_interrupted = True
             if self.was_interrupted:
                 break
             alive.sort(key=lambda i: -climbs[i].values[OBJECTIVE])
@@ -210,12 +216,13 @@ class _Task:
         climbs[best] = make_climb(self.forest.n_values)
         limits = self.limits(max(self.settings.max_iterations - n_done, 1))
         self.run(thetas[best], climbs[best], limits, trajectories[best])
+        leave_unjudged(climbs[best], thetas[best])
         value, lost = self.forest.log_likelihood(thetas[best])
         value += log_prior(self.families, self.prior, thetas[best]) + lost * LOG_IMPOSSIBLE
         return self.result(thetas[best], value, lost, climbs[best], trajectories[best])
 
     def limits(self, max_iterations: int) -> Limits:
-        return Limits(max_iterations, self.least_gain, self.settings.accelerate)
+        return Limits(max_iterations, self.least_gain, self.settings.accelerate, max_iterations)
 
     def is_late(self, climb: Climb | None = None) -> bool:
         """Whether the deadline has passed; a climb has at least one iteration."""
@@ -244,12 +251,12 @@ class _Task:
         while goes_on and not self.was_interrupted and not self.is_late(climb):
             try:
                 goes_on = self.run_piece(theta, climb, limits, trajectory)
+                if self.report is not None and limits.least_gain >= 0:
+                    self.report(self.monitor(climb, trajectory, 0.0))
             except KeyboardInterrupt:
                 if not climb.flags[N_DONE]:
                     raise
                 self.was_interrupted = True
-            if self.report is not None and limits.least_gain >= 0:
-                self.report(self.monitor(climb, trajectory, 0.0))
 
     def run_piece(
         self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray
@@ -258,7 +265,7 @@ class _Task:
         n_done = int(climb.flags[N_DONE])
         if self.is_compiled:
             piece = max(1, int(PIECE_SECONDS / self.iteration_seconds()))
-            upto = limits._replace(max_iterations=min(limits.max_iterations, n_done + piece))
+            upto = limits._replace(pause=n_done + piece)
             _, _, is_sound = self.call(theta[None], climb, upto, n_done > 0, trajectory)
             is_over = climb.flags[CONVERGED] or climb.flags[N_DONE] >= limits.max_iterations
             if is_sound or is_over:

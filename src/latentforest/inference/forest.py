@@ -29,7 +29,7 @@ from latentforest.kernels.plan import (
     make_workspace,
 )
 from latentforest.kernels.propagation import propagate
-from latentforest.kernels.rescue import add_row
+from latentforest.kernels.rescue import add_row, message_of_pattern
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.structure import Structure
 
@@ -94,12 +94,7 @@ class PatternedData:
     """
 
     def __init__(self, dataset: Dataset, n_jobs: int | None = None) -> None:
-        for variable in dataset.variables:
-            if not variable.is_categorical:
-                raise DataError(
-                    f"column {variable.name!r} is continuous, but categorical columns are needed; "
-                    f"leave it out or read it with kinds={{{variable.name!r}: 'categorical'}}"
-                )
+        _check_categorical(dataset)
         self.n_jobs = count_threads(n_jobs)
         self.row_weights = dataset.weights
         merged, self.inverse = _merge(dataset)
@@ -139,6 +134,21 @@ class PatternedData:
         """Join the values of the blocks' rows and repeat them for the rows of the given table."""
         joined = np.concatenate(list(values))
         return joined if self.inverse is None else joined[self.inverse]
+
+
+def _check_categorical(dataset: Dataset) -> None:
+    names = [variable.name for variable in dataset.variables if not variable.is_categorical]
+    if not names:
+        return
+    if len(names) == 1:
+        what, them = f"column {names[0]!r} is", "it"
+    else:
+        listed = ", ".join(map(repr, names[:10])) + (", …" if len(names) > 10 else "")
+        what, them = f"columns {listed} are", "them"
+    raise DataError(
+        f"{what} continuous, but categorical columns are needed; "
+        f"leave {them} out or read {them} with kinds={{{names[0]!r}: 'categorical'}}"
+    )
 
 
 def _merge(dataset: Dataset) -> tuple[Dataset, LongArray | None]:
@@ -275,7 +285,10 @@ class Forest:
                 record = plan.nodes[place[name] : place[name] + N_FIELDS]
                 start, n = record[MESSAGES], record[N_PATTERNS]
                 rows = work.buffer[start : start + n * record[COLUMN]].reshape(n, -1)
-                result[name].append(rows[:, : record[WIDTH]].copy())
+                messages = rows[:, : record[WIDTH]].copy()
+                for p in np.flatnonzero(~messages.any(axis=1)):
+                    message_of_pattern(plan, work, theta, place[name], int(p), messages[p])
+                result[name].append(messages)
             self.give_back(b, work)
         return result
 

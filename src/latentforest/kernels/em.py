@@ -34,6 +34,7 @@ class Limits(NamedTuple):
     max_iterations: int
     least_gain: float
     accelerate: bool
+    pause: int  # iterations after which to return, to be resumed
 
 
 @kernel
@@ -160,7 +161,8 @@ def advance(
     objective = log_likelihood + log_prior(families, prior, theta)
     n = flags[N_DONE]
     flags[N_DONE] = n + 1
-    goes_on: bool = n + 1 < limits.max_iterations
+    goes_on: bool = n + 1 < min(limits.max_iterations, limits.pause)
+    is_last = n + 1 >= limits.max_iterations
     if phase == 2 and not objective >= last:  # fall back to the safe point
         copy(history[2], theta)
         values[LONGEST] = max(1.0, values[LONGEST] / 4.0)
@@ -175,7 +177,7 @@ def advance(
     if phase < 2:
         copy(theta, history[phase])
     update(families, climb.counts, prior, theta)
-    if not limits.accelerate or n + 1 < WARM_UP or phase == 2:
+    if not limits.accelerate or is_last or n + 1 < WARM_UP or phase == 2:
         flags[PHASE] = 0
     elif phase == 0:
         flags[PHASE] = 1
@@ -187,6 +189,14 @@ def advance(
             values[LONGEST] = 4.0 * longest
         flags[PHASE] = 2
     return goes_on
+
+
+@kernel
+def leave_unjudged(climb: Climb, theta: FloatArray) -> None:
+    """Go back from an extrapolated point that was not judged, if a run stops at one."""
+    if climb.flags[PHASE] == 2:
+        copy(climb.history[2], theta)
+        climb.flags[PHASE] = 0
 
 
 @kernel
@@ -212,10 +222,10 @@ def climb_pyramid(
     n_alive, n_done, n_next = starts.shape[0], 0, 1
     alive, objectives, nothing = np.arange(n_alive), np.empty(n_alive), np.empty(0)
     while n_alive > 0:
-        level = Limits(n_next, -np.inf, False)
+        level = Limits(n_next, -np.inf, False, n_next)
         if n_alive == 1:
             n_next = max(limits.max_iterations - n_done, 1)
-            level = Limits(n_next, limits.least_gain, limits.accelerate)
+            level = Limits(n_next, limits.least_gain, limits.accelerate, limits.pause)
         for i in range(n_alive):
             theta, goes_on = starts[alive[i]], True
             if not resumes:

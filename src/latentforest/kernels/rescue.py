@@ -31,7 +31,7 @@ from latentforest.kernels.plan import (
     Plan,
     Workspace,
 )
-from latentforest.kernels.types import FloatArray, IntArray, LongArray
+from latentforest.kernels.types import FloatArray, LongArray
 
 
 @kernel
@@ -45,23 +45,18 @@ def add_logs(a: float, b: float) -> float:
 
 
 @kernel
-def patterns_of_row(
-    nodes: LongArray,
-    slot_child: LongArray,
-    slot_index: LongArray,
-    index: IntArray,
-    root: int,
-    p: int,
-    pattern: LongArray,
-) -> int:
-    """Fill ``pattern[u]`` for the nodes of the root's tree; return the end of the tree."""
-    pattern[root] = p
-    u = root
-    while u < nodes.shape[0] and (u == root or nodes[u + IS_ROOT] == 0):
+def patterns_below(plan: Plan, u: int, p: int, pattern: LongArray) -> int:
+    """Fill ``pattern`` at the records of the nodes at and below ``u``; return their end."""
+    nodes, slot_child, slot_index, links = plan.nodes, plan.slot_child, plan.slot_index, plan.links
+    pattern[u] = p
+    end = u + N_FIELDS
+    while u < end:
         for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
-            pattern[slot_child[slot]] = index[slot_index[slot] + pattern[u]]
+            child = slot_child[slot]
+            pattern[child] = links[slot_index[slot] + pattern[u]]
+            end = max(end, child + N_FIELDS)
         u += N_FIELDS
-    return u
+    return end
 
 
 @kernel
@@ -158,7 +153,7 @@ def add_row(
 
     Adds the pattern's expected counts to ``counts`` unless that is empty.
     """
-    nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
+    nodes = plan.nodes
     root, widest = 0, 1
     for u in range(0, nodes.shape[0], N_FIELDS):
         widest = max(widest, nodes[u + CARD], nodes[u + WIDTH])
@@ -169,7 +164,7 @@ def add_row(
     belief = np.empty((nodes.shape[0], widest))
     message = np.empty((nodes.shape[0], widest))
     outside = np.empty((nodes.shape[0], widest))
-    end = patterns_of_row(nodes, slot_child, slot_index, index, root, p, pattern)
+    end = patterns_below(plan, root, p, pattern)
     for u in range(end - N_FIELDS, root - 1, -N_FIELDS):
         _send_up(plan, work.buffer, theta, u, pattern[u], belief, message)
     value = -np.inf
@@ -184,3 +179,23 @@ def add_row(
         _add_counts(nodes, theta, counts, u, pattern[u], weight, outside, belief)
         _send_down(plan, theta, u, pattern[u], outside, message)
     return value
+
+
+@kernel
+def message_of_pattern(
+    plan: Plan, work: Workspace, theta: FloatArray, u: int, p: int, result: FloatArray
+) -> None:
+    """Fill ``result`` with the message of a node for one pattern, its largest entry one."""
+    nodes, widest = plan.nodes, 1
+    for v in range(0, nodes.shape[0], N_FIELDS):
+        widest = max(widest, nodes[v + CARD], nodes[v + WIDTH])
+    pattern = np.empty(nodes.shape[0], np.int64)
+    belief, message = np.empty((nodes.shape[0], widest)), np.empty((nodes.shape[0], widest))
+    end = patterns_below(plan, u, p, pattern)
+    for v in range(end - N_FIELDS, u - 1, -N_FIELDS):
+        _send_up(plan, work.buffer, theta, v, pattern[v], belief, message)
+    largest = -np.inf
+    for k in range(nodes[u + WIDTH]):
+        largest = max(largest, message[u, k])
+    for k in range(nodes[u + WIDTH]):
+        result[k] = math.exp(message[u, k] - largest) if largest > -np.inf else 0.0

@@ -7,6 +7,7 @@ a range.
 from __future__ import annotations
 
 import math
+import numbers
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -95,6 +96,8 @@ class LatentClass(LatentLearner):
         Share of the rows in each class, largest first.
     monitor_
         How EM went for the chosen model.
+    interrupted_
+        True if Ctrl-C ended the search early.
 
     Examples
     --------
@@ -137,11 +140,18 @@ class LatentClass(LatentLearner):
     def _learn(self, work: Work) -> Learned:
         if CLASS in work.data.bits:
             raise DataError(f"a column is called {CLASS!r}, which is the latent variable's name")
-        counts = _read_counts(self.n_states, self.max_states)
+        self._check()
         candidates: list[_Candidate] = []
-        for n_states in counts:
-            candidates.append(self._fit_candidate(work, n_states, candidates))
-            if work.is_late() or candidates[-1].result.monitor.was_interrupted:
+        was_interrupted = False
+        for n_states in _read_counts(self.n_states, self.max_states):
+            try:
+                candidates.append(self._fit_candidate(work, n_states, candidates))
+                was_interrupted = candidates[-1].result.monitor.was_interrupted
+            except KeyboardInterrupt:
+                if not candidates:
+                    raise
+                was_interrupted = True
+            if was_interrupted or work.is_late():
                 break
             if self.n_states == "greedy" and _is_falling(candidates):
                 break
@@ -155,8 +165,18 @@ class LatentClass(LatentLearner):
                 "fit_table": Table.from_rows([_without_seconds(c.row) for c in candidates]),
                 "class_sizes": best.network.cpd(CLASS),
                 "monitor": best.result.monitor,
+                "interrupted": was_interrupted,
             },
         )
+
+    def _check(self) -> None:
+        """Refuse settings that make no sense before any work is done."""
+        if self.criterion != "cv" and self.criterion not in CRITERIA:
+            known = ", ".join([*CRITERIA, "cv"])
+            raise ParameterError(f"unknown criterion {self.criterion!r}; known are {known}")
+        if not (isinstance(self.n_starts, numbers.Integral) and self.n_starts >= 1):
+            raise ParameterError(f"n_starts must be at least 1, got {self.n_starts!r}")
+        EMSettings(self.max_iterations, self.tolerance, self.accelerate)
 
     def _fit_candidate(self, work: Work, n_states: int, earlier: list[_Candidate]) -> _Candidate:
         began = time.monotonic()
@@ -167,9 +187,10 @@ class LatentClass(LatentLearner):
             starts = np.concatenate([starts, split_starts(earlier[-1].network, CLASS, structure)])
 
         def tell(monitor: Monitor) -> None:
-            work.say(f"{n_states} classes: iteration {monitor.n_iterations}")
+            work.say(f"{classes}: iteration {monitor.n_iterations}")
 
-        work.say(f"{n_states} classes: {len(starts)} starts")
+        classes = "1 class" if n_states == 1 else f"{n_states} classes"
+        work.say(f"{classes}: {len(starts)} starts")
         prior = pseudo_counts(structure, self.smoothing)
         settings = EMSettings(self.max_iterations, self.tolerance, self.accelerate)
         result = fit(forest, starts, prior, settings, tell, work.deadline)
@@ -179,7 +200,7 @@ class LatentClass(LatentLearner):
         if self.criterion == "cv":
             row["cv"] = score
         row["seconds"] = time.monotonic() - began
-        work.say(f"{n_states} classes: BIC {row['bic']:,.2f}")
+        work.say(f"{classes}: BIC {row['bic']:,.2f}")
         return _Candidate(n_states, network, result, row, score)
 
     def _score(self, work: Work, n_states: int, summary: FitSummary) -> float:
