@@ -26,17 +26,12 @@ PUBLIC = [
 HEAVY = ["joblib", "numba", "pandas", "polars", "pyarrow", "scipy", "sklearn"]
 WITH_EXAMPLES = ["data", "datasets", "estimation", "inference", "learners", "model", "scores"]
 
-WRONG_EXAMPLES = ["latentforest.inference.forest", "latentforest.learners.independence"]
-
 
 def modules_with_examples():
     for package in WITH_EXAMPLES:
         home = importlib.import_module(f"latentforest.{package}")
         for found in pkgutil.iter_modules(home.__path__, f"{home.__name__}."):
-            marks = ()
-            if found.name in WRONG_EXAMPLES:
-                marks = pytest.mark.xfail(strict=True, reason="a figure in the docstring is wrong")
-            yield pytest.param(found.name, marks=marks)
+            yield found.name
 
 
 def run_fresh(code):

@@ -52,7 +52,8 @@ def test_show_takes_one_form(run, model):
     assert "choose one of --tables, --dot and --json" in result.stderr
 
 
-def test_show_limits_wide_models_unless_asked(run, tmp_path):
+def test_show_limits_wide_models_unless_asked(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     path = tmp_path / "wide.json"
     random_latent_class(60, 30, n_states=7, random_state=0).save(path)
     short = run("show", path).stdout
@@ -188,8 +189,8 @@ def test_unseen_states(run, model, tmp_path):
 def test_missing_columns_are_named(run, model, tmp_path):
     path = tmp_path / "new.csv"
     path.write_text("A,B,c,D\n+,-,-,+\n")
-    assert "the table lacks the column 'C'" in run("predict", model, path, code=1).stderr
-    assert "the table lacks the column 'C'" in run("score", model, path, code=1).stderr
+    assert "there is no column 'C'" in run("predict", model, path, code=1).stderr
+    assert "there is no column 'C'" in run("score", model, path, code=1).stderr
 
 
 def test_nothing_to_predict(run, tmp_path):

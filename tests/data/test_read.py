@@ -22,6 +22,7 @@ def test_empty_files(tmp_path, name):
 
 
 def test_unknown_formats(tmp_path):
+    (tmp_path / "table.xlsx").write_text("a\n1\n")
     with pytest.raises(FileFormatError, match=r"ends in none of \.csv.*pass format="):
         read(tmp_path / "table.xlsx")
     with pytest.raises(ParameterError, match="format: got 'excel', expected one of arff, csv"):

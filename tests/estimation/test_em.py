@@ -1,3 +1,4 @@
+import re
 import time
 
 import numpy as np
@@ -164,7 +165,34 @@ def test_the_limit_of_iterations_is_respected(forest, starts, max_iterations):
 
 
 def test_the_pyramid_counts_for_the_limit(forest, starts):
-    assert fit(forest, starts[:4], settings=stop_at(50)).monitor.n_iterations == 50 - 1 - 2
+    assert fit(forest, starts[:4], settings=stop_at(50)).monitor.n_iterations == 50 - 2 - 3
+
+
+@pytest.mark.parametrize("max_iterations", [1, 5, 6])
+def test_one_iteration_follows_the_pyramid_at_least(forest, starts, max_iterations):
+    assert fit(forest, starts[:4], settings=stop_at(max_iterations)).monitor.n_iterations == 1
+
+
+@pytest.mark.parametrize("shape", [(0, 84), (83,), (2, 85), (1, 2, 84), ()])
+def test_starts_of_a_wrong_shape_are_refused(forest, shape):
+    assert forest.n_values == 84
+    found = np.atleast_2d(np.zeros(shape)).shape
+    message = f"starts has shape {found}, expected (at least 1, 84)"
+    with pytest.raises(ParameterError, match=re.escape(message)):
+        fit(forest, np.zeros(shape))
+
+
+@pytest.mark.parametrize("shape", [(83,), (1, 84), ()])
+def test_a_prior_of_a_wrong_shape_is_refused(forest, starts, shape):
+    message = f"prior has shape {shape}, expected (84,)"
+    with pytest.raises(ParameterError, match=re.escape(message)):
+        fit(forest, starts, np.zeros(shape))
+
+
+def test_starts_and_prior_may_be_lists(forest, starts):
+    expected = fit(forest, starts[:2], np.ones(84), stop_at(5))
+    result = fit(forest, starts[:2].tolist(), [1] * 84, stop_at(5))
+    assert np.array_equal(result.parameters, expected.parameters)
 
 
 @pytest.mark.parametrize(("name", "value"), [("max_iterations", 0), ("tolerance", -1e-3)])

@@ -10,6 +10,7 @@ from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.starts import random_starts
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.patterns import Grouping
 from latentforest.kernels.plan import PRODUCT
 from latentforest.model import Network, Structure
 from reference.random_networks import networks, tables_for
@@ -157,7 +158,7 @@ def test_grouping_the_children(monkeypatch):
     forest = Forest(network.structure, PatternedData(dataset))
     assert any(node.kind == PRODUCT for node in forest.nodes)
     expected = expect(network, PatternedData(dataset))
-    monkeypatch.setattr(PatternedData, "group", lambda self, masks: list(masks))
+    monkeypatch.setattr(PatternedData, "group", lambda self, masks: Grouping(masks, ()))
     forest = Forest(network.structure, PatternedData(dataset))
     assert not any(node.kind == PRODUCT for node in forest.nodes)
     assert_same(expect(network, PatternedData(dataset)), expected, rtol=1e-11)

@@ -4,6 +4,7 @@ import pytest
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.patterns import Grouping
 from latentforest.inference.plan import draw_forest, flatten
 from latentforest.kernels import plan as P
 from latentforest.model import Structure
@@ -20,7 +21,7 @@ def structure():
 
 
 def keep_apart(masks):
-    return list(masks)
+    return Grouping(masks, ())
 
 
 def kinds(roots):
@@ -69,7 +70,8 @@ def test_groups_become_product_nodes():
     variables = [Variable(name, ("0", "1")) for name in names]
     structure = Structure([Variable.hidden("Y", 3), *variables], dict.fromkeys(names, "Y"))
     bits = {name: 1 << j for j, name in enumerate(names)}
-    (root,) = draw_forest(structure, bits, lambda masks: [(masks[0], (masks[3], masks[1])), 4])
+    grouping = Grouping((0b1011, 0b0100), ((0b1000, 0b0010), (0b0001, 0b1010)))
+    (root,) = draw_forest(structure, bits, lambda masks: grouping)
     assert [node.kind for node in root.children] == [P.PRODUCT, P.LEAF]
     product = root.children[0]
     assert (product.mask, product.card, product.width) == (0b1011, 3, 3)

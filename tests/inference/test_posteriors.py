@@ -177,7 +177,6 @@ def test_a_row_of_probability_zero_is_nan():
     assert np.isnan(pair).all(axis=(1, 2)).tolist() == [True, False, True, False]
 
 
-@pytest.mark.xfail(strict=True, raises=IndexError, reason="no row has the pattern to be repaired")
 def test_an_impossible_state_that_no_row_has():
     y, x = Variable.hidden("Y", 2), Variable("X", ("a", "b", "c"))
     tables = {"Y": [0.5, 0.5], "X": [[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]]}

@@ -24,10 +24,10 @@ def forest(network):
 def test_results_do_not_depend_on_what_is_asked_for(network, forest):
     (plan,), theta = forest.plans, network.parameters
     counts, values = np.empty(forest.n_values), np.empty(len(plan.weights))
-    everything = propagate(plan, make_workspace(plan), theta, counts, values)
-    assert propagate(plan, make_workspace(plan), theta, NOTHING, NOTHING) == everything
+    everything = propagate(plan, make_workspace(plan), theta, counts, values, 0.0)
+    assert propagate(plan, make_workspace(plan), theta, NOTHING, NOTHING, 0.0) == everything
     only_counts = np.empty(forest.n_values)
-    propagate(plan, make_workspace(plan), theta, only_counts, NOTHING)
+    propagate(plan, make_workspace(plan), theta, only_counts, NOTHING, 0.0)
     assert np.array_equal(only_counts, counts)
     assert plan.weights @ values == pytest.approx(everything[0], rel=1e-13)
 
@@ -37,17 +37,19 @@ def test_used_memory_leaves_no_trace(network, forest):
     fresh, used = make_workspace(plan), make_workspace(plan)
     scaled, zeros = theta * 1e-60, np.zeros_like(theta)
     for other in (scaled, zeros, scaled):
-        propagate(plan, used, other, np.empty_like(theta), NOTHING)
+        propagate(plan, used, other, np.empty_like(theta), NOTHING, 0.0)
     a, b = np.empty_like(theta), np.empty_like(theta)
-    assert propagate(plan, used, theta, a, NOTHING) == propagate(plan, fresh, theta, b, NOTHING)
+    assert propagate(plan, used, theta, a, NOTHING, 0.0) == propagate(
+        plan, fresh, theta, b, NOTHING, 0.0
+    )
     assert np.array_equal(a, b)
 
 
 def test_small_potentials_only_change_the_normalizer(network, forest):
     (plan,), theta, tiny = forest.plans, np.array(network.parameters), 1e-20
     a, b = np.empty_like(theta), np.empty_like(theta)
-    value, n_vanished = propagate(plan, make_workspace(plan), theta, a, NOTHING)
-    scaled, n_scaled = propagate(plan, make_workspace(plan), theta * tiny, b, NOTHING)
+    value, n_vanished = propagate(plan, make_workspace(plan), theta, a, NOTHING, 0.0)
+    scaled, n_scaled = propagate(plan, make_workspace(plan), theta * tiny, b, NOTHING, 0.0)
     assert n_vanished == n_scaled == 0
     np.testing.assert_allclose(b, a, rtol=1e-11, atol=1e-13)
     missing = sum(
@@ -64,7 +66,7 @@ def test_vanished_patterns_are_listed():
     forest = Forest(network.structure, PatternedData(dataset))
     (plan,), counts = forest.plans, np.empty(6)
     work = make_workspace(plan)
-    value, n_vanished = propagate(plan, work, network.parameters, counts, NOTHING)
+    value, n_vanished = propagate(plan, work, network.parameters, counts, NOTHING, 0.0)
     assert n_vanished == 2
     assert sorted(plan.weights[work.vanished[1:3]]) == [2.0, 3.0]
     assert value == pytest.approx(5 * np.log(0.5))
@@ -85,6 +87,8 @@ def test_rows_that_vanish_below_the_root_add_nothing():
     network = Network.from_tables(variables, {"Y": "R"} | dict.fromkeys(names, "Y"), tables)
     dataset = Dataset(variables[2:], [[0, 1, 1], [0, 0, 1]])
     (plan,) = Forest(network.structure, PatternedData(dataset)).plans
-    value, n_vanished = propagate(plan, make_workspace(plan), network.parameters, NOTHING, NOTHING)
+    value, n_vanished = propagate(
+        plan, make_workspace(plan), network.parameters, NOTHING, NOTHING, 0.0
+    )
     assert n_vanished == 2
     assert value == pytest.approx(np.log(0.5))

@@ -58,7 +58,6 @@ def test_every_row_has_a_posterior():
     np.testing.assert_allclose(posterior.sum(axis=1), 1.0)
 
 
-@pytest.mark.xfail(strict=True, reason="a row of probability zero gets a silent nan, and class 0")
 def test_a_row_that_the_model_holds_impossible_has_a_posterior():
     variables = [Variable("a", ("x", "y", "z")), Variable("b", ("u", "v"))]
     model = LatentClass(2, random_state=0).fit(Dataset(variables, [[0, 1, 0], [0, 1, 0]]))
@@ -102,7 +101,6 @@ def test_impossible_rows_have_minus_infinity():
     assert model.score(both, sample_weight=[1, 0]) == 0.0
 
 
-@pytest.mark.xfail(strict=True, reason="weights of score are not checked as those of fit are")
 @pytest.mark.parametrize("weight", [0.0, -1.0, np.nan])
 def test_weights_of_a_score_that_make_no_sense(model, weight):
     with pytest.raises(ValueError, match="weight"):
@@ -121,14 +119,7 @@ def test_weights_of_a_score_must_fit_the_rows(model):
     "convert",
     [
         pl.DataFrame,
-        pytest.param(
-            lambda columns: pl.DataFrame(columns).lazy(),
-            marks=pytest.mark.xfail(
-                strict=True,
-                raises=pl.exceptions.PerformanceWarning,
-                reason="asking a lazy frame for its columns warns",
-            ),
-        ),
+        lambda columns: pl.DataFrame(columns).lazy(),
         lambda columns: pl.DataFrame(columns).to_arrow(),
         lambda columns: pd.DataFrame(columns).astype("category"),
         Dataset.from_table,

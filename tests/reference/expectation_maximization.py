@@ -38,13 +38,13 @@ def run_em(structure, theta, dataset, prior, n_iterations, free=None):
 def choose_start(structure, starts, dataset, prior):
     """Return the number of the start that the pyramid chooses, and its parameters by then.
 
-    A start is judged by the objective before its last iteration of a level.
+    Levels have 2, 3, 5, 9, … iterations; a start is judged by the objective before the last one.
     """
     alive, thetas, n_next = list(range(len(starts))), list(starts), 1
     while len(alive) > 1:
         judged = {}
         for i in alive:
-            thetas[i] = run_em(structure, thetas[i], dataset, prior, n_next - 1)
+            thetas[i] = run_em(structure, thetas[i], dataset, prior, n_next)
             judged[i] = objective_of(structure, thetas[i], dataset, prior)
             thetas[i] = em_step(structure, thetas[i], dataset, prior)
         alive.sort(key=lambda i: -judged[i])

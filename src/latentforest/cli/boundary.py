@@ -32,6 +32,7 @@ _TRANSLATIONS = (
     (r"\blist it in missing=", "list it with --missing"),
     (r"\bpass its encoding=", "pass its --encoding"),
     (r"\bpass format=", "pass --format"),
+    (r"\bexclude=", "--exclude"),
     (r"\btime_limit must", "--time-limit must"),
     (r"\bmax_iterations must", "--max-iterations must"),
     (r"\bn_jobs must", "--jobs must"),

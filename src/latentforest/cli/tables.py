@@ -127,7 +127,7 @@ def drop_columns(data: Dataset, names: Sequence[str]) -> Dataset:
         data.index(name)
     kept = [name for name in data.names if name not in names]
     if not kept:
-        raise ParameterError("--exclude leaves no column")
+        raise ParameterError("exclude= leaves no column")
     return data.select(kept)
 
 

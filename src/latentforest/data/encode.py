@@ -77,6 +77,8 @@ def encode_table(
     check_unique(table.names)
     encoding.check(table.names)
     positions = [i for i, name in enumerate(table.names) if encoding.keeps(name)]
+    if table.names and not positions:
+        raise ParameterError("exclude= leaves no column")
     if isinstance(weights, str):
         place = find_name(weights, table.names)
         positions = [i for i in positions if i != place]

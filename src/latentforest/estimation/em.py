@@ -6,6 +6,7 @@ runs the same iterations one by one.
 
 from __future__ import annotations
 
+import numbers
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ from latentforest.kernels.em import (
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
 
-LOG_IMPOSSIBLE = -1e4  # what a row of probability zero adds, so that objectives can be compared
+LOG_IMPOSSIBLE = -1e6  # what a row of probability zero adds, so that objectives can be compared
 PIECE_SECONDS = (
     0.2  # a compiled call should not run much longer than this: it cannot be interrupted
 )
@@ -45,7 +46,8 @@ class EMSettings:
     Parameters
     ----------
     max_iterations
-        Most iterations in all, those of the pyramid included.
+        Most iterations of the start that wins, those in the pyramid included; at least one
+        follows the pyramid.
     tolerance
         EM has converged when an iteration raises the objective by at most this much per row.
     accelerate
@@ -57,7 +59,7 @@ class EMSettings:
     accelerate: bool = True
 
     def __post_init__(self) -> None:
-        if not self.max_iterations >= 1:
+        if not (isinstance(self.max_iterations, numbers.Integral) and self.max_iterations >= 1):
             raise ParameterError(f"max_iterations must be at least 1, got {self.max_iterations!r}")
         if not self.tolerance >= 0:
             raise ParameterError(f"tolerance must not be negative, got {self.tolerance!r}")
@@ -130,9 +132,15 @@ def fit(
         Value of ``time.monotonic()`` at which to stop and return the best so far.
     """
     starts = np.atleast_2d(np.array(starts, dtype=np.float64))
+    if starts.ndim != 2 or starts.shape[0] < 1 or starts.shape[1] != forest.n_values:
+        expected = f"(at least 1, {forest.n_values})"
+        raise ParameterError(f"starts has shape {starts.shape}, expected {expected}")
+    prior = np.zeros(forest.n_values) if prior is None else np.asarray(prior, dtype=np.float64)
+    if prior.shape != (forest.n_values,):
+        raise ParameterError(f"prior has shape {prior.shape}, expected ({forest.n_values},)")
     task = _Task(
         forest,
-        np.zeros(forest.n_values) if prior is None else prior,
+        np.ascontiguousarray(prior),
         settings or EMSettings(),
         report,
         deadline,
@@ -177,7 +185,7 @@ class _Task:
 
     def climb_at_once(self, starts: FloatArray) -> FitResult | None:
         """Run the whole pyramid in one call; nothing if a row vanished."""
-        trajectory = np.empty(self.settings.max_iterations + 2 * len(starts))
+        trajectory = np.empty(self.settings.max_iterations + 2 * len(starts) + 2)
         climb = make_climb(self.forest.n_values)
         limits = self.limits(self.settings.max_iterations)
         best, objective, is_sound = self.call(starts, climb, limits, False, trajectory)
@@ -189,11 +197,11 @@ class _Task:
         """Run the pyramid level by level, starts side by side, watching the clock."""
         thetas = [start.copy() for start in starts]
         climbs = [make_climb(self.forest.n_values) for _ in thetas]
-        size = self.settings.max_iterations + 2 * len(starts)
+        size = self.settings.max_iterations + 2 * len(starts) + 2
         trajectories = [np.empty(size) for _ in thetas]
         alive, n_done, n_next = list(range(len(starts))), 0, 1
         while len(alive) > 1 and not self.is_late():
-            level = Limits(n_next, -np.inf, False, n_next)
+            level = Limits(n_next + 1, -np.inf, False, n_next + 1)
 
             def climb_one(i: int, level: Limits = level) -> None:
                 climbs[i] = make_climb(self.forest.n_values)
@@ -210,7 +218,7 @@ class _Task:
                 break
             alive.sort(key=lambda i: -climbs[i].values[OBJECTIVE])
             alive = alive[: (len(alive) + 1) // 2]
-            n_done += n_next
+            n_done += n_next + 1
             n_next *= 2
         best = max(alive, key=lambda i: climbs[i].values[OBJECTIVE])
         climbs[best] = make_climb(self.forest.n_values)
@@ -270,6 +278,7 @@ class _Task:
             is_over = climb.flags[CONVERGED] or climb.flags[N_DONE] >= limits.max_iterations
             if is_sound or is_over:
                 return not is_over
+            self.is_compiled = False
         value, lost = self.forest.expected_counts(theta, climb.counts)
         value += lost * LOG_IMPOSSIBLE
         goes_on: bool = advance(climb, self.families, theta, value, self.prior, limits, trajectory)

@@ -16,8 +16,7 @@ def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: i
     """Make random parameter vectors, ``(n_starts, n_values)``.
 
     Rows of tables are halfway between the column's frequencies (uniform for latent variables) and
-    a point drawn uniformly from the simplex. All probabilities are positive, except those of
-    states that no row has.
+    a point drawn uniformly from the simplex. All probabilities are positive.
     """
     bases = {name: base_distribution(structure, dataset, name) for name in structure.names}
     starts = np.empty((n_starts, structure.n_values))
@@ -27,7 +26,6 @@ def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: i
             shape = structure.shape(name)
             table = structure.table_view(starts[s], name)
             noise = generator.standard_exponential(shape)
-            noise *= bases[name] > 0
             noise /= noise.sum(axis=-1, keepdims=True)
             table[...] = (1 - SHARE) * bases[name] + SHARE * noise
     return starts

@@ -7,6 +7,7 @@ over these rows: it gives log-likelihoods and expected counts for any parameters
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -16,7 +17,7 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError, ParameterError
-from latentforest.inference.patterns import Group, Mask, PatternStore, group_children
+from latentforest.inference.patterns import Grouping, Mask, PatternStore, group_children
 from latentforest.inference.plan import build_plan, draw_forest, flatten
 from latentforest.kernels.plan import (
     COLUMN,
@@ -39,6 +40,10 @@ KEPT_BYTES = 1 << 26  # working memory that is kept for later use
 COLUMN_BYTES = 1 << 28  # pattern columns that are kept of a block while it is laid out
 TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several blocks afterwards
 NOTHING = np.empty(0)
+FLOOR = 1e-300  # upper bound of an entry that underflow would remove
+LOSS = 1e-12  # difference of log-likelihoods that rows may have because of lost entries
+
+THREAD_NAME = "latentforest"
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -53,14 +58,17 @@ class Block(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _executor(n_threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="latentforest")
+    return ThreadPoolExecutor(n_threads, thread_name_prefix=THREAD_NAME)
 
 
 def map_threads(
     function: Callable[[Item], Result], items: Sequence[Item], n_jobs: int
 ) -> Iterable[Result]:
     """Apply a function to each item, in order, with up to ``n_jobs`` threads."""
-    if n_jobs == 1 or len(items) < 2:
+    is_worker = threading.current_thread().name.startswith(THREAD_NAME)
+    if (
+        n_jobs == 1 or len(items) < 2 or is_worker
+    ):  # a worker that waits for workers may wait forever
         return map(function, items)
     return _executor(n_jobs).map(function, items)
 
@@ -111,19 +119,20 @@ class PatternedData:
         ]
         step = -(-self.n_rows // SAMPLE_ROWS)
         self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
-        self._groupings: dict[tuple[Mask, ...], list[Group]] = {}
+        self._groupings: dict[tuple[Mask, ...], Grouping] = {}
 
     def _store(self, rows: slice) -> PatternStore:
         columns = [column[rows] for column in self.dataset.columns]
         return PatternStore(columns, self._cards, COLUMN_BYTES)
 
-    def group(self, masks: tuple[Mask, ...]) -> list[Group]:
+    def group(self, masks: tuple[Mask, ...]) -> Grouping:
         """Group the children of a node, deciding on a sample and then on the first block."""
         if masks not in self._groupings:
-            groups = group_children(self.sample, masks)
+            grouping = group_children(self.sample, masks)
             if self.sample is not self.blocks[0].store:
-                groups = group_children(self.blocks[0].store, groups)
-            self._groupings[masks] = groups
+                rest = group_children(self.blocks[0].store, grouping.tops)
+                grouping = Grouping(rest.tops, grouping.merges + rest.merges)
+            self._groupings[masks] = grouping
         return self._groupings[masks]
 
     def first_row(self, b: int) -> int:
@@ -180,7 +189,7 @@ class Forest:
     >>> table = load("hiv-tests")
     >>> forest = Forest(Structure(table.variables, {}), PatternedData(table))
     >>> forest.log_likelihood(np.full(8, 0.5))
-    (-1186.660..., 0.0)
+    (-1186.668..., 0.0)
     """
 
     def __init__(
@@ -212,6 +221,7 @@ class Forest:
         self.plans = list(map_threads(plan_block, range(len(data.blocks)), data.n_jobs))
         size = sum(8 * int(plan.sizes[0]) for plan in self.plans)
         self._keeps_memory = len(self.plans) == 1 or size <= KEPT_BYTES
+        self._may_lose_states = False  # set when messages were scaled: see _propagate_checked
         self._idle: list[list[Workspace]] = [[] for _ in self.plans]
 
     @property
@@ -235,7 +245,8 @@ class Forest:
         """Fill ``counts`` with the expected counts of all rows.
 
         Returns the log-likelihood of the rows of positive probability, and the weight of the
-        others. A row without a value for a leaf adds nothing to that leaf's counts.
+        others; in a forest of several trees, each tree is judged by itself. A row without a value
+        for a leaf adds nothing to that leaf's counts.
         """
 
         def expect(b: int) -> tuple[float, float, FloatArray]:
@@ -254,6 +265,10 @@ class Forest:
         """Log-likelihood of the rows of positive probability, and the weight of the others."""
         results = self._over_blocks(lambda b: self._propagate(b, theta, NOTHING, NOTHING))
         values, lost = zip(*results, strict=True)
+        if sum(lost) > 0 and len(self.roots) > 1:  # a row may be impossible in several trees
+            rows, weights = self.row_log_likelihoods(theta), self.data.row_weights
+            possible = rows > -np.inf
+            return float(weights[possible] @ rows[possible]), float(weights[~possible].sum())
         return float(sum(values)), float(sum(lost))
 
     def row_log_likelihoods(self, theta: FloatArray) -> FloatArray:
@@ -280,7 +295,7 @@ class Forest:
         result: dict[str, list[FloatArray]] = {name: [] for name in names}
         for b, plan in enumerate(self.plans):
             work = self.take_workspace(b)
-            propagate(plan, work, theta, NOTHING, NOTHING)
+            propagate(plan, work, theta, NOTHING, NOTHING, 0.0)
             for name in names:
                 record = plan.nodes[place[name] : place[name] + N_FIELDS]
                 start, n = record[MESSAGES], record[N_PATTERNS]
@@ -299,17 +314,62 @@ class Forest:
         self, b: int, theta: FloatArray, counts: FloatArray, values: FloatArray
     ) -> tuple[float, float]:
         plan, work = self.plans[b], self.take_workspace(b)
-        log_likelihood, n_vanished = propagate(plan, work, theta, counts, values)
-        impossible = 0.0
-        for entry in work.vanished[1 : n_vanished + 1]:
-            value, weight = add_row(plan, work, theta, counts, entry), plan.weights[entry]
+        if not self._may_lose_states:
+            log_likelihood, n_vanished = propagate(plan, work, theta, counts, values, 0.0)
+            doubtful = work.vanished[1 : n_vanished + 1].copy()
+            self._may_lose_states = bool(work.is_shifted.any())
+        if self._may_lose_states:
+            lower, doubtful = self.judge(b, work, theta)
+            trusted = plan.weights.copy()
+            trusted[doubtful] = 0.0
+            if len(counts):
+                propagate(plan._replace(weights=trusted), work, theta, counts, NOTHING, 0.0)
+            if len(values):
+                values[:] = lower
+            log_likelihood = float(np.sum(trusted * np.where(trusted > 0, lower, 0.0)))
+        rescued, impossible = self._rescue(plan, work, theta, counts, values, doubtful)
+        self.give_back(b, work)
+        return log_likelihood + rescued, impossible
+
+    def judge(self, b: int, work: Workspace, theta: FloatArray) -> tuple[FloatArray, LongArray]:
+        """Leave the messages of a block in ``work`` and tell which root patterns to doubt.
+
+        A state that underflow has removed may matter again when its rivals were scaled up. So
+        likelihoods are computed with lost states at zero and at an upper bound; patterns on which
+        the two differ, or that vanish, are left to the log domain.
+
+        Returns
+        -------
+        tuple of ndarray
+            Log-likelihoods of the root patterns, and the entries of ``Plan.weights`` in doubt.
+        """
+        plan = self.plans[b]
+        lower, upper = np.empty(len(plan.weights)), np.empty(len(plan.weights))
+        propagate(plan, work, theta, NOTHING, upper, FLOOR)
+        upper[work.vanished[1 : work.vanished[0] + 1]] = np.inf
+        propagate(plan, work, theta, NOTHING, lower, 0.0)
+        lower[work.vanished[1 : work.vanished[0] + 1]] = -np.inf
+        return lower, np.flatnonzero(~(upper - lower <= LOSS))
+
+    def _rescue(
+        self,
+        plan: Plan,
+        work: Workspace,
+        theta: FloatArray,
+        counts: FloatArray,
+        values: FloatArray,
+        entries: LongArray,
+    ) -> tuple[float, float]:
+        """Compute some root patterns in the log domain."""
+        log_likelihood, impossible = 0.0, 0.0
+        for entry in entries:
+            value, weight = add_row(plan, work, theta, counts, int(entry)), plan.weights[entry]
             if len(values):
                 values[entry] = value
             if value > -np.inf:
                 log_likelihood += weight * value
             else:
                 impossible += weight
-        self.give_back(b, work)
         return log_likelihood, impossible
 
 

@@ -8,6 +8,8 @@ structures that have a subtree over just these variables.
 
 from __future__ import annotations
 
+import heapq
+import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,7 +24,13 @@ WINDOW = 8  # children this far apart in the list are considered for one group
 MOST_PATTERNS = 1 << 12  # messages of larger groups would be gathered from outside the cache
 
 Mask = int
-Group = Mask | tuple["Group", ...]  # a child, or a group of groups
+
+
+class Grouping(NamedTuple):
+    """How the children of a node are grouped: what is left at the top, and the merges before."""
+
+    tops: tuple[Mask, ...]
+    merges: tuple[tuple[Mask, Mask], ...]
 
 
 class PatternColumn(NamedTuple):
@@ -55,11 +63,15 @@ class PatternStore:
         self._kept: OrderedDict[Mask, PatternColumn] = OrderedDict()
         self._size = 0
         self._capacity = capacity
-        self._counts: dict[tuple[Mask, Mask], int] = {}
+        self._lock = threading.RLock()
         self.n_rows = len(columns[0]) if columns else 0
 
     def column(self, mask: Mask, parts: Sequence[Mask] = ()) -> PatternColumn:
         """Return the pattern column of a set, joining ``parts`` (default: its variables)."""
+        with self._lock:
+            return self._find(mask, parts)
+
+    def _find(self, mask: Mask, parts: Sequence[Mask]) -> PatternColumn:
         kept = self._kept.get(mask)
         if kept is not None:
             self._kept.move_to_end(mask)
@@ -76,14 +88,12 @@ class PatternStore:
 
     def count(self, left: Mask, right: Mask) -> int:
         """Return the number of patterns of a union without keeping its column."""
-        kept = self._kept.get(left | right)
-        if kept is not None:
-            return kept.n_patterns
-        key = (left, right)
-        if key not in self._counts:
+        with self._lock:
+            kept = self._kept.get(left | right)
+            if kept is not None:
+                return kept.n_patterns
             a, b = self.column(left), self.column(right)
-            self._counts[key] = count_joint(a.codes, a.n_patterns, b.codes, b.n_patterns)
-        return self._counts[key]
+            return count_joint(a.codes, a.n_patterns, b.codes, b.n_patterns)
 
     def _read(self, j: int) -> PatternColumn:
         codes = self._columns[j].astype(np.int32)
@@ -99,6 +109,8 @@ class PatternStore:
         return PatternColumn(codes, len(first), first)
 
     def _keep(self, mask: Mask, column: PatternColumn) -> PatternColumn:
+        if mask in self._kept:
+            return column
         self._kept[mask] = column
         self._size += column.codes.nbytes + column.first.nbytes
         self.trim(self._capacity)
@@ -106,9 +118,10 @@ class PatternStore:
 
     def trim(self, capacity: int) -> None:
         """Forget the columns that were not used for longest, down to so many bytes."""
-        while self._size > capacity and len(self._kept) > 1:
-            _, old = self._kept.popitem(last=False)
-            self._size -= old.codes.nbytes + old.first.nbytes
+        with self._lock:
+            while self._size > capacity and len(self._kept) > 1:
+                _, old = self._kept.popitem(last=False)
+                self._size -= old.codes.nbytes + old.first.nbytes
 
 
 def single_bits(mask: Mask) -> list[Mask]:
@@ -121,47 +134,41 @@ def single_bits(mask: Mask) -> list[Mask]:
     return bits
 
 
-def mask_of(group: Group) -> Mask:
-    """Return the set of variables below a group."""
-    if isinstance(group, int):
-        return group
-    mask = 0
-    for part in group:
-        mask |= mask_of(part)
-    return mask
-
-
-def group_children(store: PatternStore, groups: Sequence[Group]) -> list[Group]:
+def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
     """Group the children of a node so that patterns of groups are shared by many of its own.
 
     A group of two costs about two steps for each of its patterns and saves its node one step for
     each of the node's patterns. The pair with the fewest joint patterns is merged as long as
     that pays.
     """
-    nodes = list(groups)
-    masks = [mask_of(group) for group in nodes]
     everything = 0
     for mask in masks:
         everything |= mask
     target = store.column(everything, masks).n_patterns
-    pairs: dict[tuple[Mask, Mask], int] = {}
+    tops, merges = list(masks), list[tuple[Mask, Mask]]()
+    alive = dict.fromkeys(tops)
+    queue: list[tuple[int, int, Mask, Mask]] = []
 
-    def consider(i: int) -> None:
-        for j in range(max(0, i - WINDOW), min(len(masks), i + WINDOW + 1)):
-            if i != j:
-                low, high = masks[min(i, j)], masks[max(i, j)]
-                pairs[low, high] = store.count(low, high)
+    def consider(i: int, neighbours: range) -> None:
+        for j in neighbours:
+            if 0 <= j < len(tops) and j != i:
+                low, high = tops[min(i, j)], tops[max(i, j)]
+                heapq.heappush(queue, (store.count(low, high), len(queue), low, high))
 
-    for i in range(len(masks)):
-        consider(i)
-    while len(masks) > 2 and pairs:
-        low, high = min(pairs, key=pairs.__getitem__)
-        if 2 * pairs[low, high] >= target or pairs[low, high] > MOST_PATTERNS:
+    for i in range(len(tops)):
+        consider(i, range(i + 1, i + WINDOW + 1))
+    while len(tops) > 2 and queue:
+        count, _, low, high = heapq.heappop(queue)
+        if low not in alive or high not in alive:
+            continue
+        if 2 * count >= target or count > MOST_PATTERNS:
             break
-        i, j = masks.index(low), masks.index(high)
-        nodes[i], masks[i] = (nodes[i], nodes[j]), low | high
-        del nodes[j], masks[j]
-        pairs = {key: n for key, n in pairs.items() if low not in key and high not in key}
-        store.column(masks[i], [low, high])
-        consider(i)
-    return nodes
+        merges.append((low, high))
+        i = tops.index(low)
+        del tops[tops.index(high)]
+        tops[i] = low | high
+        del alive[low], alive[high]
+        alive[tops[i]] = None
+        store.column(tops[i], [low, high])
+        consider(i, range(i - WINDOW, i + WINDOW + 1))
+    return Grouping(tuple(tops), tuple(merges))

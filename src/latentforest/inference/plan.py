@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from latentforest.inference.patterns import Group, Mask, PatternStore, mask_of
+from latentforest.inference.patterns import Grouping, Mask, PatternStore
 from latentforest.kernels import plan as P
 from latentforest.kernels.plan import Plan
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
@@ -31,7 +31,7 @@ class Node:
     is_root: bool = False
 
 
-GroupChildren = Callable[[tuple[Mask, ...]], list[Group]]
+GroupChildren = Callable[[tuple[Mask, ...]], Grouping]
 
 
 def draw_forest(
@@ -94,13 +94,11 @@ def _gather(children: list[Node], card: int, group: GroupChildren) -> list[Node]
     if len(children) <= 2 or len({child.mask for child in children}) < len(children):
         return children
     by_mask = {child.mask: child for child in children}
-
-    def build(item: Group) -> Node:
-        if isinstance(item, int):
-            return by_mask[item]
-        return Node(P.PRODUCT, card, card, mask_of(item), children=[build(part) for part in item])
-
-    return [build(item) for item in group(tuple(by_mask))]
+    grouping = group(tuple(by_mask))
+    for left, right in grouping.merges:
+        pair = [by_mask[left], by_mask[right]]
+        by_mask[left | right] = Node(P.PRODUCT, card, card, left | right, children=pair)
+    return [by_mask[mask] for mask in grouping.tops]
 
 
 def flatten(roots: list[Node]) -> list[Node]:

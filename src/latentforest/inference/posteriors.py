@@ -13,7 +13,7 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ModelError
-from latentforest.inference.forest import NOTHING, Forest
+from latentforest.inference.forest import Forest
 from latentforest.inference.plan import Node
 from latentforest.kernels.plan import (
     COLUMN,
@@ -22,9 +22,9 @@ from latentforest.kernels.plan import (
     MESSAGES,
     N_FIELDS,
     N_PATTERNS,
+    WEIGHTS,
     Workspace,
 )
-from latentforest.kernels.propagation import propagate
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.elimination import compute_joint
 from latentforest.model.network import Network
@@ -55,14 +55,29 @@ def _compute(
     results: list[list[FloatArray]] = [[] for _ in names]
     for b, plan in enumerate(forest.plans):
         work = forest.take_workspace(b)
-        propagate(plan, work, network.parameters, NOTHING, NOTHING)
+        _, doubtful = forest.judge(b, work, network.parameters)
         for path, result in zip(paths, results, strict=True):
-            values = _Descent(forest, network, b, work).follow(path, pairs)
+            descent = _Descent(forest, network, b, work)
+            values = descent.follow(path, pairs)
+            first = plan.nodes[descent.record[id(path[0])] + WEIGHTS]
+            here = doubtful[(doubtful >= first) & (doubtful < first + len(values))] - first
             codes = forest.data.blocks[b].store.column(path[0].mask).codes
-            _repair(forest, network, b, path, pairs, values)
+            _repair(forest, network, b, path, pairs, values, here)
             result.append(values[codes])
         forest.give_back(b, work)
     return [forest.data.spread(result) for result in results]
+
+
+def fill_impossible(
+    posteriors: Sequence[FloatArray], network: Network, names: Sequence[str]
+) -> int:
+    """Give rows of probability zero the distribution without evidence; count them."""
+    n_impossible = 0
+    for name, posterior in zip(names, posteriors, strict=True):
+        impossible = np.isnan(posterior[:, 0])
+        posterior[impossible] = network.marginal(name)
+        n_impossible = max(n_impossible, int(impossible.sum()))
+    return n_impossible
 
 
 def _find_path(forest: Forest, name: str) -> list[Node]:
@@ -140,18 +155,24 @@ class _Descent:
 
 
 def _repair(
-    forest: Forest, network: Network, b: int, path: list[Node], pairs: bool, values: FloatArray
+    forest: Forest,
+    network: Network,
+    b: int,
+    path: list[Node],
+    pairs: bool,
+    values: FloatArray,
+    doubtful: AnyArray,
 ) -> None:
-    """Compute the few rows whose messages vanished by elimination, one by one."""
-    broken = np.flatnonzero(np.isnan(values.reshape(len(values), -1)[:, 0]))
-    if not len(broken):
-        return
+    """Compute the few rows that fast arithmetic cannot do by elimination, one by one."""
     store, name = forest.data.blocks[b].store, path[-1].name
     column = store.column(path[0].mask)
     dataset, offset = forest.data.dataset, forest.data.first_row(b)
     targets = [*network.structure.parents(name), name] if pairs else [name]
-    for p in broken:
-        row = offset + int(np.flatnonzero(column.codes == p)[0])
+    for p in doubtful:
+        rows = np.flatnonzero(column.codes == p)
+        if len(rows) == 0:  # a state that no row has
+            continue
+        row = offset + int(rows[0])
         values[p] = _eliminate(network, dataset, row, targets, values.shape[1:])
 
 

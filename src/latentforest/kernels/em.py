@@ -14,7 +14,7 @@ import numpy as np
 from latentforest.kernels.compilation import kernel
 from latentforest.kernels.plan import Plan, Workspace
 from latentforest.kernels.propagation import propagate
-from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.kernels.types import BoolArray, FloatArray, LongArray
 
 WARM_UP = 6  # plain iterations before acceleration starts
 LOWEST = 0.01  # an extrapolated probability is at least this share of the one it starts from
@@ -213,16 +213,17 @@ def climb_pyramid(
 ) -> tuple[int, float, bool]:
     """Fit from several starts, the rows of ``starts``, which are changed in place.
 
-    One iteration each, the better half goes on for two, and so on until one is left, which runs
-    to ``limits.max_iterations`` in all. ``trajectory`` and ``climb`` are those of the last level.
-    Returns the best row, the objective of its parameters, and whether all went well: the climb
-    stops as soon as a row vanishes, which only the log domain can treat. ``resumes`` goes on with a
-    single start where ``climb`` was left.
+    After one iteration each, the better half goes on for two, and so on until one is left, which
+    runs to ``limits.max_iterations`` in all. Parameters are judged by the E-step that follows
+    their last iteration, which is not wasted: its M-step follows too. ``trajectory`` and ``climb``
+    are those of the last level. Returns the best row, the objective of its parameters, and whether
+    all went well: the climb stops as soon as a row vanishes or messages were scaled, which the
+    caller must look into. ``resumes`` goes on with a single start where ``climb`` was left.
     """
     n_alive, n_done, n_next = starts.shape[0], 0, 1
     alive, objectives, nothing = np.arange(n_alive), np.empty(n_alive), np.empty(0)
     while n_alive > 0:
-        level = Limits(n_next, -np.inf, False, n_next)
+        level = Limits(n_next + 1, -np.inf, False, n_next + 1)
         if n_alive == 1:
             n_next = max(limits.max_iterations - n_done, 1)
             level = Limits(n_next, limits.least_gain, limits.accelerate, limits.pause)
@@ -231,18 +232,26 @@ def climb_pyramid(
             if not resumes:
                 restart(climb)
             while goes_on:
-                value, n_vanished = propagate(plan, work, theta, climb.counts, nothing)
-                if n_vanished > 0:
+                value, n_vanished = propagate(plan, work, theta, climb.counts, nothing, 0.0)
+                if n_vanished > 0 or _any_shifted(work.is_shifted):
                     return alive[i], value, False
                 goes_on = advance(climb, families, theta, value, prior, level, trajectory)
             objectives[i] = climb.values[OBJECTIVE]
         _put_best_first(alive, objectives, n_alive)
         n_alive = (n_alive + 1) // 2 if n_alive > 1 else 0
-        n_done += n_next
+        n_done += n_next + 1
         n_next *= 2
     theta = starts[alive[0]]
-    value, n_vanished = propagate(plan, work, theta, nothing, nothing)
+    value, n_vanished = propagate(plan, work, theta, nothing, nothing, 0.0)
     return alive[0], value + log_prior(families, prior, theta), n_vanished == 0
+
+
+@kernel
+def _any_shifted(is_shifted: BoolArray) -> bool:
+    found = False
+    for u in range(is_shifted.shape[0]):
+        found = found or is_shifted[u]
+    return found
 
 
 @kernel

@@ -41,12 +41,23 @@ from latentforest.kernels.plan import (
     Workspace,
 )
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
-from latentforest.kernels.vector import LANES, any_above, load, logarithm, splat, store, total
+from latentforest.kernels.vector import (
+    LANES,
+    any_above,
+    capped,
+    load,
+    logarithm,
+    raised,
+    splat,
+    store,
+    total,
+)
 
 SMALL = 2.0**-256
 GROW = 2.0**256
 LOG_GROW = 256 * math.log(2.0)
 TINIEST = 5e-324  # the smallest positive number
+HIGHEST = 1e290  # an outside factor above it belongs to a state that is impossible below
 VANISHING = 1e-200  # below this, entries lost to underflow may matter: left to the log domain
 
 
@@ -57,7 +68,7 @@ def _clear(values: FloatArray, start: int, end: int) -> None:
 
 
 @kernel
-def upward(plan: Plan, work: Workspace, theta: FloatArray) -> None:
+def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> None:
     """Compute the messages of every node but the roots."""
     nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
     buffer, shifts, is_shifted = work.buffer, work.shifts, work.is_shifted
@@ -71,13 +82,13 @@ def upward(plan: Plan, work: Workspace, theta: FloatArray) -> None:
             place = nodes[u + MESSAGES] if kind == PRODUCT else nodes[u + BELIEFS]
             is_shifted[u] = _sum_shifts(nodes, slot_child, slot_index, index, u, shifts, is_shifted)
             if nodes[u + LAST_SLOT] - nodes[u + FIRST_SLOT] == 2:
-                smallest = _multiply_two(nodes, slot_child, slot_index, index, u, buffer, place)
+                smallest = _multiply_two(plan, u, buffer, place, floor)
             else:
-                smallest = _multiply_many(nodes, slot_child, slot_index, index, u, buffer, place)
+                smallest = _multiply_many(plan, u, buffer, place, floor)
             if smallest:
                 _rescale(nodes, u, buffer, place, shifts, is_shifted)
             if kind == HIDDEN:
-                _send(nodes, u, buffer)
+                _send(nodes, u, buffer, floor)
 
 
 @kernel
@@ -130,27 +141,26 @@ def _sum_shifts(
 
 
 @kernel
-def _multiply_two(
-    nodes: LongArray,
-    slot_child: LongArray,
-    slot_index: LongArray,
-    index: IntArray,
-    u: int,
-    buffer: FloatArray,
-    target: int,
-) -> bool:
+def _multiply_two(plan: Plan, u: int, buffer: FloatArray, target: int, floor: float) -> bool:
     """Multiply the messages of two children; tell whether any product is small."""
-    row, slot = nodes[u + ROW], nodes[u + FIRST_SLOT]
-    left, right = slot_index[slot], slot_index[slot + 1]
-    left_place = nodes[slot_child[slot] + MESSAGES]
-    right_place = nodes[slot_child[slot + 1] + MESSAGES]
+    nodes, links, row, slot = (
+        plan.nodes,
+        plan.links,
+        plan.nodes[u + ROW],
+        plan.nodes[u + FIRST_SLOT],
+    )
+    left, right = plan.slot_index[slot], plan.slot_index[slot + 1]
+    left_place = nodes[plan.slot_child[slot] + MESSAGES]
+    right_place = nodes[plan.slot_child[slot + 1] + MESSAGES]
     is_small = False
     for p in range(nodes[u + N_PATTERNS]):
-        a = left_place + index[left + p] * row
-        b = right_place + index[right + p] * row
+        a = left_place + links[left + p] * row
+        b = right_place + links[right + p] * row
         is_large = False
         for k in range(0, row, LANES):
             product = load(buffer, a + k) * load(buffer, b + k)
+            if floor > 0.0:
+                product = raised(product, load(buffer, a + k), load(buffer, b + k), floor)
             store(buffer, target + p * row + k, product)
             is_large = is_large or any_above(product, SMALL)
         is_small = is_small or not is_large
@@ -158,26 +168,22 @@ def _multiply_two(
 
 
 @kernel
-def _multiply_many(
-    nodes: LongArray,
-    slot_child: LongArray,
-    slot_index: LongArray,
-    index: IntArray,
-    u: int,
-    buffer: FloatArray,
-    target: int,
-) -> bool:
+def _multiply_many(plan: Plan, u: int, buffer: FloatArray, target: int, floor: float) -> bool:
     """Multiply the messages of any number of children; tell whether any product is small."""
-    row = nodes[u + ROW]
+    nodes, slot_child, slot_index, links = plan.nodes, plan.slot_child, plan.slot_index, plan.links
+    row, card = nodes[u + ROW], nodes[u + CARD]
     is_small = False
     for p in range(nodes[u + N_PATTERNS]):
         place = target + p * row
         for k in range(row):
-            buffer[place + k] = 1.0 if k < nodes[u + CARD] else 0.0
+            buffer[place + k] = 1.0 if k < card else 0.0
         for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
-            a = nodes[slot_child[slot] + MESSAGES] + index[slot_index[slot] + p] * row
+            a = nodes[slot_child[slot] + MESSAGES] + links[slot_index[slot] + p] * row
             for k in range(0, row, LANES):
-                store(buffer, place + k, load(buffer, place + k) * load(buffer, a + k))
+                product = load(buffer, place + k) * load(buffer, a + k)
+                if floor > 0.0:
+                    product = raised(product, load(buffer, place + k), load(buffer, a + k), floor)
+                store(buffer, place + k, product)
         is_large = False
         for k in range(0, row, LANES):
             is_large = is_large or any_above(load(buffer, place + k), SMALL)
@@ -214,7 +220,7 @@ def _rescale(
 
 
 @kernel
-def _send(nodes: LongArray, u: int, buffer: FloatArray) -> None:
+def _send(nodes: LongArray, u: int, buffer: FloatArray, floor: float) -> None:
     """Carry the beliefs of a hidden node through its table to its parent."""
     card, row, column = nodes[u + CARD], nodes[u + ROW], nodes[u + COLUMN]
     table, message = nodes[u + TRANSPOSED], nodes[u + MESSAGES]
@@ -225,22 +231,33 @@ def _send(nodes: LongArray, u: int, buffer: FloatArray) -> None:
             for x in range(card):
                 value = buffer[belief + x]
                 if value != 0.0:  # of an observed variable, most are
-                    sums = sums + splat(value) * load(buffer, table + x * column + k)
+                    entry = load(buffer, table + x * column + k)
+                    product = splat(value) * entry
+                    if floor > 0.0:
+                        product = raised(product, splat(value), entry, floor)
+                    sums = sums + product
             store(buffer, message + p * column + k, sums)
 
 
 @kernel
 def propagate(
-    plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, values: FloatArray
+    plan: Plan,
+    work: Workspace,
+    theta: FloatArray,
+    counts: FloatArray,
+    values: FloatArray,
+    floor: float,
 ) -> tuple[float, int]:
     """Propagate the evidence of all rows under the parameters.
 
     Fills ``counts`` (layout of ``theta``) with expected counts and ``values`` (layout of
     ``plan.weights``) with log-likelihoods of the root patterns; an empty array is left alone, and
-    without counts there is no way down. Returns the log-likelihood and how many root patterns
-    vanished; these are listed in ``work.vanished`` and add nothing to any result.
+    without counts there is no way down. With a positive ``floor``, entries of messages that would
+    fall below it are raised to it, so that values are upper bounds. Returns the log-likelihood and
+    how many root patterns vanished; these are listed in ``work.vanished`` and add nothing to any
+    result.
     """
-    upward(plan, work, theta)
+    upward(plan, work, theta, floor)
     nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
     has_counts = counts.shape[0] > 0
     if has_counts:
@@ -313,9 +330,10 @@ def _sum_logarithms(plan: Plan, work: Workspace, values: FloatArray, u: int) -> 
             result += weights[first + p] * logs[p]
             likelihoods[p] = weights[first + p] / likelihoods[p]
         else:
-            vanished[0] += 1
-            vanished[vanished[0]] = first + p
             likelihoods[p] = 0.0
+            if weights[first + p] > 0.0 or has_values:
+                vanished[0] += 1
+                vanished[vanished[0]] = first + p
         if has_values:
             values[first + p] = logs[p]
     return result
@@ -404,7 +422,7 @@ def _spread_many(plan: Plan, work: Workspace, u: int, source: int, step: int) ->
             place = nodes[slot_child[first + j] + MESSAGES]
             places[j] = place + links[slot_index[first + j] + p] * row
         for k in range(0, row, LANES):
-            before = load(buffer, source + p * step + k) * splat(factor)
+            before = capped(load(buffer, source + p * step + k) * splat(factor), HIGHEST)
             for j in range(n_slots):
                 store(buffer, scratch + j * LANES, before)
                 before = before * load(buffer, places[j] + k)

@@ -19,6 +19,7 @@ from latentforest.kernels.plan import (
     DENSE,
     FIRST_SLOT,
     HIDDEN,
+    IS_FREE,
     IS_ROOT,
     KIND,
     LAST_SLOT,
@@ -132,6 +133,8 @@ def _add_counts(
     belief: FloatArray,
 ) -> None:
     card, width, start = nodes[u + CARD], nodes[u + WIDTH], nodes[u + PARAMETERS]
+    if nodes[u + IS_FREE] == 0:
+        return
     if nodes[u + IS_ROOT] == 1:
         for x in range(card):
             counts[start + x] += weight * np.exp(outside[u, x] + belief[u, x])

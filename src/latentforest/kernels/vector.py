@@ -112,14 +112,43 @@ def any_above(typing: Any, vector: Any, bound: Any) -> Any:
     return types.boolean(vector_type, types.float64), generate
 
 
-# log(m) for m in [sqrt(1/2), sqrt(2)): 2 (f + f³/3 + f⁵/5 + …) with f = (m - 1) / (m + 1).
-_N_TERMS = 12
-_LOG_2_HIGH = 6.93147180369123816490e-01  # log(2) in two parts: exponent times this one is exact
-_LOG_2_LOW = 1.90821492927058770002e-10
+@_instruction
+def raised(typing: Any, product: Any, left: Any, right: Any, floor: Any) -> Any:
+    """Raise a product of positive factors to a floor; a product with a zero factor stays zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value, a, b, scalar = arguments
+        lowest = _splat(builder, scalar)
+        both = builder.and_(
+            builder.fcmp_ordered(">", a, _constant(0.0)),
+            builder.fcmp_ordered(">", b, _constant(0.0)),
+        )
+        is_low = builder.and_(both, builder.fcmp_ordered("<", value, lowest))
+        return builder.select(is_low, lowest, value)
+
+    return vector_type(vector_type, vector_type, vector_type, types.float64), generate
+
+
+@_instruction
+def capped(typing: Any, vector: Any, highest: Any) -> Any:
+    """Lower the lanes above ``highest`` to it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        bound = _splat(builder, arguments[1])
+        is_high = builder.fcmp_ordered(">", arguments[0], bound)
+        return builder.select(is_high, bound, arguments[0])
+
+    return vector_type(vector_type, types.float64), generate
 
 
 def _constant(value: float) -> Any:
     return ir.Constant(_VECTOR, [value] * LANES)
+
+
+# log(m) for m in [sqrt(1/2), sqrt(2)): 2 (f + f³/3 + f⁵/5 + …) with f = (m - 1) / (m + 1).
+_N_TERMS = 12
+_LOG_2_HIGH = 6.93147180369123816490e-01  # log(2) in two parts: exponent times this one is exact
+_LOG_2_LOW = 1.90821492927058770002e-10
 
 
 @_instruction

@@ -23,7 +23,7 @@ from latentforest.data import Dataset, encode_like
 from latentforest.data.table import Table
 from latentforest.errors import DataWarning, ParameterError
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import compute_posteriors
+from latentforest.inference.posteriors import compute_posteriors, fill_impossible
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.learners.progress import Say, open_progress
 from latentforest.model import Network
@@ -52,6 +52,10 @@ class Work:
     seed: int
     say: Say
     deadline: float | None
+
+    def seconds_left(self) -> float | None:
+        """Time until the limit, never quite nothing; none if there is no limit."""
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.01)
 
     def is_late(self) -> bool:
         """Whether the time limit has passed."""
@@ -90,7 +94,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         dataset = self._read(X, sample_weight)
         _warn_of_constant_columns(dataset)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = _draw_seed(self.random_state)
         if self.time_limit is not None and not self.time_limit > 0:
             raise ParameterError(f"time_limit must be positive seconds, got {self.time_limit!r}")
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
@@ -120,24 +124,19 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the weighted mean log-likelihood per row."""
-        dataset = self._encode(X)
-        weights = dataset.weights * _check_weights(sample_weight, dataset.n_rows)
+        dataset = _weigh(self._encode(X), sample_weight)
         values = self._forest(dataset).row_log_likelihoods(self.network_.parameters)
-        used = weights > 0
-        return float(np.sum(weights[used] * values[used]) / weights.sum())
+        used = dataset.weights > 0
+        return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
         """Draw rows from the learned network."""
         check_is_fitted(self, "network_")
-        seed = check_random_state(random_state).randint(2**31 - 1)
-        return self.network_.sample(n_samples, random_state=seed)
+        return self.network_.sample(n_samples, random_state=_draw_seed(random_state))
 
     def _read(self, X: Any, sample_weight: ArrayLike | None) -> Dataset:
         dataset = X if isinstance(X, Dataset) else Dataset.from_table(_check_array(X))
-        if sample_weight is None:
-            return dataset
-        weights = _check_weights(sample_weight, dataset.n_rows)
-        return dataset.with_weights(dataset.weights * weights)
+        return _weigh(dataset, sample_weight)
 
     def _encode(self, X: Any) -> Dataset:
         check_is_fitted(self, "network_")
@@ -215,8 +214,17 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         return np.array(names, dtype=object)
 
     def _posteriors(self, X: Any) -> list[FloatArray]:
-        forest = self._forest(self._encode(X))
-        return compute_posteriors(forest, self.network_, self.network_.latents)
+        forest, latents = self._forest(self._encode(X)), self.network_.latents
+        posteriors = compute_posteriors(forest, self.network_, latents)
+        n_impossible = fill_impossible(posteriors, self.network_, latents)
+        if n_impossible:
+            warnings.warn(
+                f"{n_impossible} rows have probability zero under the model; they get the "
+                "distribution of the latent variables without evidence (smoothing avoids this)",
+                DataWarning,
+                stacklevel=3,
+            )
+        return posteriors
 
 
 def _check_array(X: Any) -> Any:
@@ -235,18 +243,24 @@ def _holds_text(X: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def _has_names(X: Any) -> bool:
-    return isinstance(X, Dataset | Mapping) or hasattr(X, "columns")
+    return isinstance(X, Dataset | Mapping) or hasattr(type(X), "columns")
 
 
-def _check_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
+def _weigh(dataset: Dataset, sample_weight: ArrayLike | None) -> Dataset:
     if sample_weight is None:
-        return np.ones(n_rows)
+        return dataset
     if isinstance(sample_weight, numbers.Real):
-        return np.full(n_rows, float(sample_weight))
+        sample_weight = np.full(dataset.n_rows, float(sample_weight))
     weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, expected ({n_rows},)")
-    return weights
+    if weights.shape != (dataset.n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, expected ({dataset.n_rows},)")
+    return dataset.with_weights(dataset.weights * weights)
+
+
+def _draw_seed(random_state: Any) -> int:
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _warn_of_constant_columns(dataset: Dataset) -> None:

@@ -31,7 +31,7 @@ class Independence(NetworkLearner):
     >>> from latentforest import datasets
     >>> model = Independence().fit(datasets.load("role-conflict"))
     >>> round(model.bic_, 2)
-    -554.05
+    -554.4
     """
 
     def __init__(

@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 import numbers
 import time
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from latentforest.data import Variable
 from latentforest.data.table import Table
-from latentforest.errors import DataError, ParameterError
+from latentforest.errors import DataError, DataWarning, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import random_starts, split_starts
@@ -153,7 +155,7 @@ class LatentClass(LatentLearner):
                 was_interrupted = True
             if was_interrupted or work.is_late():
                 break
-            if self.n_states == "greedy" and _is_falling(candidates):
+            if isinstance(self.n_states, str) and _is_falling(candidates):
                 break
         best = max(candidates, key=lambda candidate: candidate.score)
         return Learned(
@@ -176,7 +178,7 @@ class LatentClass(LatentLearner):
             raise ParameterError(f"unknown criterion {self.criterion!r}; known are {known}")
         if not (isinstance(self.n_starts, numbers.Integral) and self.n_starts >= 1):
             raise ParameterError(f"n_starts must be at least 1, got {self.n_starts!r}")
-        EMSettings(self.max_iterations, self.tolerance, self.accelerate)
+        EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
 
     def _fit_candidate(self, work: Work, n_states: int, earlier: list[_Candidate]) -> _Candidate:
         began = time.monotonic()
@@ -192,7 +194,7 @@ class LatentClass(LatentLearner):
         classes = "1 class" if n_states == 1 else f"{n_states} classes"
         work.say(f"{classes}: {len(starts)} starts")
         prior = pseudo_counts(structure, self.smoothing)
-        settings = EMSettings(self.max_iterations, self.tolerance, self.accelerate)
+        settings = EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
         result = fit(forest, starts, prior, settings, tell, work.deadline)
         network = order_classes(Network(structure, result.parameters))
         row, summary = _describe(forest, network, result)
@@ -206,32 +208,48 @@ class LatentClass(LatentLearner):
     def _score(self, work: Work, n_states: int, summary: FitSummary) -> float:
         if self.criterion != "cv":
             return evaluate(self.criterion, summary)
-        learner = LatentClass(
-            n_states,
-            n_starts=self.n_starts,
-            max_iterations=self.max_iterations,
-            tolerance=self.tolerance,
-            smoothing=self.smoothing or 1.0,
-            n_jobs=self.n_jobs,
+        smoothing = 1.0 if self.smoothing in (None, 0, "none") else self.smoothing
+        learner = clone(self).set_params(
+            n_states=n_states,
+            criterion="bic",
+            smoothing=smoothing,
             random_state=work.seed,
+            time_limit=work.seconds_left(),
+            progress=False,
         )
-        return cross_validate(learner, work.table, self.folds, work.seed).mean_per_row
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # given once, for the whole table
+            return cross_validate(learner, work.table, self.folds, work.seed).mean_per_row
 
 
-def _read_counts(n_states: Any, max_states: int) -> Iterator[int]:
+def _read_counts(n_states: Any, max_states: Any) -> list[int]:
+    """List the numbers of classes to fit, fewest first."""
     if isinstance(n_states, str):
         if n_states != "greedy":
             raise ParameterError(
                 f"n_states must be a number, numbers or 'greedy', got {n_states!r}"
             )
-        counts = list(range(1, max_states + 1))
-    elif isinstance(n_states, tuple) and len(n_states) == 2:
-        counts = list(range(n_states[0], n_states[1] + 1))
-    else:
+        if not _is_count(max_states):
+            raise ParameterError(f"max_states must be at least 1, got {max_states!r}")
+        return list(range(1, int(max_states) + 1))
+    try:
         counts = [n_states] if np.ndim(n_states) == 0 else list(n_states)
-    if not counts or any(k != int(k) or k < 1 for k in counts):
+    except TypeError:
+        counts = []
+    if not counts or not all(map(_is_count, counts)):
         raise ParameterError(f"n_states must be whole numbers of at least 1, got {n_states!r}")
-    return iter(sorted({int(k) for k in counts}))
+    if isinstance(n_states, tuple) and len(counts) == 2:
+        if counts[0] > counts[1]:
+            raise ParameterError(
+                "n_states must be whole numbers of at least 1, the lowest first in a pair, "
+                f"got {n_states!r}"
+            )
+        counts = list(range(int(counts[0]), int(counts[1]) + 1))
+    return sorted({int(count) for count in counts})
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _is_falling(candidates: list[_Candidate]) -> bool:

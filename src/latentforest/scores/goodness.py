@@ -62,7 +62,7 @@ def compute_goodness_of_fit(network: Network, data: PatternedData | Dataset) -> 
         x_squared = float(np.sum((counts - expected) ** 2 / expected) + total - expected.sum())
     n_cells = math.prod(variable.n_states for variable in merged.variables)
     freedom = n_cells - 1 - network.dimension
-    is_dense = total / n_cells >= LEAST_PER_CELL
+    is_dense = n_cells <= total / LEAST_PER_CELL
     return GoodnessOfFit(
         g_squared,
         x_squared,

@@ -57,7 +57,8 @@ def hold_out(learner: Learner, train: Dataset, test: Dataset) -> float:
     from sklearn.base import clone
 
     fitted = clone(learner).fit(train)
-    return float(np.sum(test.weights * fitted.score_samples(test)))
+    used = test.weights > 0
+    return float(np.sum(test.weights[used] * fitted.score_samples(test)[used]))
 
 
 def cross_validate(
@@ -112,6 +113,8 @@ def assign_folds(n_rows: int, folds: int | ArrayLike, random_state: int | None =
         raise ParameterError(
             f"folds has shape {labels.shape}, expected one label for {n_rows} rows"
         )
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ParameterError("folds: some rows have no label (nan)")
     if len(set(labels.tolist())) < 2:
         raise ParameterError("folds must have at least two different labels")
     return labels
