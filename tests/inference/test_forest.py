@@ -12,7 +12,7 @@ from latentforest.datasets.generate import (
     random_latent_tree,
 )
 from latentforest.errors import DataError, ModelError, ParameterError
-from latentforest.inference.forest import Forest, PatternedData, count_threads
+from latentforest.inference.forest import Forest, PatternedData, count_threads, map_threads
 from latentforest.model import Network, Structure
 from reference.enumeration import enumerate_rows
 from reference.log_domain import propagate_logs
@@ -282,3 +282,32 @@ def test_numbers_of_threads():
 def test_bad_numbers_of_threads_are_refused(n_jobs):
     with pytest.raises(ParameterError, match="n_jobs must be a non-zero whole number or None"):
         count_threads(n_jobs)
+
+
+def test_threads_inside_threads_do_not_wait_for_each_other():
+    def add_up(i):
+        return sum(map_threads(lambda j: i * j, range(5), 2))
+
+    assert list(map_threads(add_up, range(5), 2)) == [0, 10, 20, 30, 40]
+
+
+def test_each_tree_is_counted_by_itself():
+    structure, theta = Structure([A, B], {}), np.array([1.0, 0.0, 0.25, 0.75])
+    dataset = Dataset([A, B], [[0, 1], [0, 1]], [1.0, 2.0])
+    counts, log_likelihood, impossible = expect(structure, theta, dataset)
+    assert counts.tolist() == [1.0, 0.0, 1.0, 2.0]
+    assert log_likelihood == pytest.approx(np.log(0.25) + 2 * np.log(0.75))
+    assert impossible == 2.0
+
+
+def test_a_latent_leaf_among_many_children():
+    rng, names, cards = np.random.default_rng(0), "ABCD", [3, 2, 9, 9]
+    observed = [Variable(n, tuple(map(str, range(k)))) for n, k in zip(names, cards, strict=True)]
+    variables = [Variable.hidden("Y", 2), Variable.hidden("Z", 2), *observed]
+    structure = Structure(variables, {"Z": "Y"} | dict.fromkeys(names, "Y"))
+    network = fill_randomly(structure, 0, share_of_zeros=0.0)
+    dataset = Dataset(observed, [rng.integers(0, card, 200) for card in cards])
+    values, expected = enumerate_rows(structure, network.parameters, dataset)
+    counts, log_likelihood, _ = expect(structure, network.parameters, dataset)
+    assert log_likelihood == pytest.approx(values.sum(), rel=1e-12)
+    np.testing.assert_allclose(counts, expected, rtol=1e-10, atol=1e-10)

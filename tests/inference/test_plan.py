@@ -100,3 +100,16 @@ def test_memory_does_not_overlap(structure):
     scratch = plan.sizes[P.SCRATCH]
     assert np.all(taken[:scratch] == 1)
     assert np.all(taken[scratch:] == 0)
+
+
+def test_groups_may_be_deep():
+    names = [f"X{j}" for j in range(3000)]
+    variables = [Variable(name, ("0", "1")) for name in names]
+    structure = Structure([Variable.hidden("Y", 2), *variables], dict.fromkeys(names, "Y"))
+    bits = {name: 1 << j for j, name in enumerate(names)}
+    merges = tuple(((1 << j) - 1, 1 << j) for j in range(1, 2999))
+    grouping = Grouping((merges[-1][0] | merges[-1][1], 1 << 2999), merges)
+    (root,) = draw_forest(structure, bits, lambda masks: grouping)
+    nodes = flatten([root])
+    assert sorted(node.name for node in nodes if node.kind == P.LEAF) == sorted(names)
+    assert sum(node.kind == P.PRODUCT for node in nodes) == len(merges)

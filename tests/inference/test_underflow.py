@@ -3,6 +3,7 @@ import pytest
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
+from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.kernels.plan import N_FIELDS, PRODUCT
 from latentforest.model import Network
@@ -128,3 +129,84 @@ def test_rows_in_the_log_domain_are_not_counted_in_frozen_tables():
     counts = np.empty(network.structure.n_values)
     Forest(network.structure, data, free=["X0"]).expected_counts(network.parameters, counts)
     assert counts.sum() == pytest.approx(1.0)
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Lists the entries that are sent to the log domain."""
+    entries, original = [], forest_module.add_row
+
+    def add_row(plan, work, theta, counts, entry):
+        entries.append(entry)
+        return original(plan, work, theta, counts, entry)
+
+    monkeypatch.setattr(forest_module, "add_row", add_row)
+    return entries
+
+
+def test_sound_rows_of_wide_tables_are_not_sent_to_the_log_domain(sent):
+    rng = np.random.default_rng(0)
+    chain = make_chain(600, 0.2, rng.uniform(0.05, 0.95, 600))
+    assert_equals_logs(chain, rows_of(chain, rng.integers(-1, 2, (20, 600))))
+    assert sent == []
+
+
+@pytest.mark.parametrize("switch", [0.0, 1e-300])
+def test_only_rows_in_doubt_are_sent_to_the_log_domain(sent, switch):
+    network = make_chain(1000, switch, [0.1] * 500 + [0.9] * 500)
+    rows = np.zeros((3, 1000), int)
+    rows[0, :500] = 1  # the halves agree on state 0
+    rows[2, 500:] = 1  # and here on state 1
+    forest = Forest(network.structure, PatternedData(rows_of(network, rows)))
+    values = forest.row_log_likelihoods(network.parameters)
+    expected, _ = propagate_logs(network.structure, network.parameters, rows_of(network, rows))
+    np.testing.assert_allclose(values, expected.sum(axis=1), rtol=1e-12)
+    assert sent == [1]
+
+
+def make_duel(emissions):
+    """A chain that stays in its state; ``emissions[i]`` is P(X_i = 0) in each of the two."""
+    network = make_chain(len(emissions), 0.0, [0.5] * len(emissions))
+    theta = np.array(network.parameters)
+    for i, (a, b) in enumerate(emissions):
+        network.structure.table_view(theta, f"X{i}")[...] = [[a, 1 - a], [b, 1 - b]]
+    return Network(network.structure, theta)
+
+
+@pytest.mark.parametrize("exponent", [-250, -270, -310, -320])
+def test_a_state_that_was_lost_decides(exponent):
+    """State 1 is nearly excluded at the end of the chain, and state 0 on the way to its root."""
+    network = make_duel([(1e-80, 1.0)] * 5 + [(1.0, 10.0**exponent)])
+    forest = assert_equals_logs(network, rows_of(network, [[0] * 6]))
+    counts = np.empty(forest.n_values)
+    forest.expected_counts(network.parameters, counts)
+    root = network.structure.table_view(counts, "Y0")
+    np.testing.assert_allclose(root, [0.0, 1.0], atol=1e-9)
+
+
+@pytest.mark.parametrize(("exponent", "weight"), [(-285, 1e6), (-292, 1.0), (-298, 1.0)])
+def test_a_state_that_was_nearly_lost_decides(exponent, weight):
+    network = make_duel([(1e-80, 1.0)] * 5 + [(1.0, 10.0**exponent)])
+    assert_equals_logs(network, rows_of(network, [[0] * 6]).with_weights([weight]))
+
+
+def test_rows_in_doubt_of_weight_zero_have_values_and_no_counts():
+    network = make_chain(1000, 0.0, [0.1] * 500 + [0.9] * 500)
+    rows = np.zeros((2, 1000), int)
+    rows[1, :500] = 1
+    dataset = rows_of(network, rows).with_weights([0.0, 1.0])
+    assert_equals_logs(network, dataset)
+
+
+def test_impossible_rows_of_a_wide_table():
+    network = make_duel([(0.0, 0.5), (0.5, 0.0)] + [(0.1, 0.1)] * 300)
+    rows = np.zeros((2, 302), int)
+    rows[1, 0] = 1
+    forest = Forest(network.structure, PatternedData(rows_of(network, rows).with_weights([3, 2])))
+    counts = np.empty(forest.n_values)
+    value, impossible = forest.expected_counts(network.parameters, counts)
+    assert impossible == 3.0
+    expected = 2 * (2 * np.log(0.5) + 300 * np.log(0.1))
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert np.all(np.isfinite(counts))
+    np.testing.assert_allclose(network.structure.table_view(counts, "Y0"), [2.0, 0.0], atol=1e-9)

@@ -92,3 +92,40 @@ def test_rows_that_vanish_below_the_root_add_nothing():
     )
     assert n_vanished == 2
     assert value == pytest.approx(np.log(0.5))
+
+
+def test_a_floor_gives_upper_bounds(network, forest):
+    (plan,), theta = forest.plans, network.parameters
+    values = []
+    for floor in (0.0, 1e-300, 1e-3, 1e-2):
+        values.append(np.empty(len(plan.weights)))
+        propagate(plan, make_workspace(plan), theta, NOTHING, values[-1], floor)
+    exact, tiny, small, large = values
+    assert np.array_equal(tiny, exact)
+    assert np.all(small >= exact)
+    assert np.all(large >= small)
+    assert np.any(large > exact)
+
+
+@pytest.mark.parametrize("n_leaves", [2, 3])
+def test_a_floor_does_not_raise_zeros(n_leaves):
+    names = [f"X{j}" for j in range(n_leaves)]
+    variables = [Variable.hidden("R", 2), Variable.hidden("Y", 2)]
+    variables += [Variable(name, ("0", "1")) for name in names]
+    tables = {"R": [0.5, 0.5], "Y": [[1.0, 0.0], [0.0, 1.0]]}
+    tables |= {name: [[0.5, 0.5], [0.0, 1.0]] for name in names}
+    network = Network.from_tables(variables, {"Y": "R"} | dict.fromkeys(names, "Y"), tables)
+    dataset = Dataset(variables[2:], [[0]] * n_leaves)
+    (plan,) = Forest(network.structure, PatternedData(dataset)).plans
+    values = np.empty(1)
+    propagate(plan, make_workspace(plan), network.parameters, NOTHING, values, 1e-3)
+    assert values[0] == pytest.approx((n_leaves + 1) * np.log(0.5), rel=1e-14)
+
+
+def test_patterns_of_weight_zero_vanish_only_if_values_are_asked_for():
+    a = Variable("a", ("0", "1"))
+    network = Network.from_tables([a], {}, {"a": [1.0, 0.0]})
+    (plan,) = Forest(network.structure, PatternedData(Dataset([a], [[0, 1]], [1.0, 0.0]))).plans
+    for values, expected in ((NOTHING, 0), (np.empty(2), 1)):
+        work = make_workspace(plan)
+        assert propagate(plan, work, network.parameters, NOTHING, values, 0.0) == (0.0, expected)

@@ -2,7 +2,17 @@ import numpy as np
 import pytest
 from numba import njit
 
-from latentforest.kernels.vector import LANES, any_above, load, logarithm, splat, store, total
+from latentforest.kernels.vector import (
+    LANES,
+    any_above,
+    capped,
+    load,
+    logarithm,
+    raised,
+    splat,
+    store,
+    total,
+)
 
 
 @njit
@@ -65,3 +75,42 @@ def test_logarithms_equal_numpy():
     logs = values.copy()
     take_logarithms(logs)
     np.testing.assert_allclose(logs, np.log(values), rtol=4e-16, atol=1e-300)
+
+
+@njit
+def multiply_and_raise(left, right, floor, out):
+    a, b = load(left, 0), load(right, 0)
+    store(out, 0, raised(a * b, a, b, floor))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ([1e-200, 0.0, 1e-200, 0.0], [1e-200, 1e-200, 0.0, 0.0], [1e-300, 0.0, 0.0, 0.0]),
+        ([1e-150, 1e-100, 0.5, 1.0], [1e-151, 1e-100, 0.5, 1e-300], [1e-300, 1e-200, 0.25, 1e-300]),
+        ([5e-324, 1.0, 1e-310, 2.0], [1.0, 5e-324, 1.0, 1e-301], [1e-300] * 4),
+    ],
+)
+def test_products_are_raised_unless_a_factor_is_zero(left, right, expected):
+    out = np.empty(LANES)
+    multiply_and_raise(np.array(left), np.array(right), 1e-300, out)
+    np.testing.assert_allclose(out, expected, rtol=1e-15)
+
+
+def test_a_product_that_is_not_a_number_is_not_raised():
+    out = np.empty(LANES)
+    multiply_and_raise(np.array([np.nan, 1.0, 1.0, 1.0]), np.ones(LANES), 2.0, out)
+    np.testing.assert_array_equal(out, [np.nan, 2.0, 2.0, 2.0])
+
+
+@njit
+def cap(values, highest):
+    store(values, 0, capped(load(values, 0), highest))
+
+
+def test_lanes_are_capped():
+    values = np.array([np.inf, 1e290, -np.inf, 1e291])
+    cap(values, 1e290)
+    assert values.tolist() == [1e290, 1e290, -np.inf, 1e290]
+    cap(values, np.nan)
+    assert values.tolist() == [1e290, 1e290, -np.inf, 1e290]

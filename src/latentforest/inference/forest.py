@@ -40,7 +40,7 @@ KEPT_BYTES = 1 << 26  # working memory that is kept for later use
 COLUMN_BYTES = 1 << 28  # pattern columns that are kept of a block while it is laid out
 TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several blocks afterwards
 NOTHING = np.empty(0)
-FLOOR = 1e-300  # upper bound of an entry that underflow would remove
+FLOOR = 1e-270  # upper bound of an entry that underflow would remove or make imprecise
 LOSS = 1e-12  # difference of log-likelihoods that rows may have because of lost entries
 
 THREAD_NAME = "latentforest"
@@ -188,8 +188,9 @@ class Forest:
     >>> from latentforest.datasets import load
     >>> table = load("hiv-tests")
     >>> forest = Forest(Structure(table.variables, {}), PatternedData(table))
-    >>> forest.log_likelihood(np.full(8, 0.5))
-    (-1186.668..., 0.0)
+    >>> log_likelihood, impossible = forest.log_likelihood(np.full(8, 0.5))
+    >>> round(log_likelihood, 2), impossible
+    (-1186.67, 0.0)
     """
 
     def __init__(
@@ -221,7 +222,7 @@ class Forest:
         self.plans = list(map_threads(plan_block, range(len(data.blocks)), data.n_jobs))
         size = sum(8 * int(plan.sizes[0]) for plan in self.plans)
         self._keeps_memory = len(self.plans) == 1 or size <= KEPT_BYTES
-        self._may_lose_states = False  # set when messages were scaled: see _propagate_checked
+        self._may_lose_states = [False for _ in self.plans]  # set when messages were scaled
         self._idle: list[list[Workspace]] = [[] for _ in self.plans]
 
     @property
@@ -291,6 +292,7 @@ class Forest:
 
         They are known up to a factor for each pattern.
         """
+        theta = _writable(theta)
         place = {node.name: u * N_FIELDS for u, node in enumerate(self.nodes) if node.name}
         result: dict[str, list[FloatArray]] = {name: [] for name in names}
         for b, plan in enumerate(self.plans):
@@ -301,7 +303,9 @@ class Forest:
                 start, n = record[MESSAGES], record[N_PATTERNS]
                 rows = work.buffer[start : start + n * record[COLUMN]].reshape(n, -1)
                 messages = rows[:, : record[WIDTH]].copy()
-                for p in np.flatnonzero(~messages.any(axis=1)):
+                is_scaled = work.is_shifted.any()
+                lost = (messages == 0).any(axis=1) if is_scaled else ~messages.any(axis=1)
+                for p in np.flatnonzero(lost):
                     message_of_pattern(plan, work, theta, place[name], int(p), messages[p])
                 result[name].append(messages)
             self.give_back(b, work)
@@ -313,20 +317,22 @@ class Forest:
     def _propagate(
         self, b: int, theta: FloatArray, counts: FloatArray, values: FloatArray
     ) -> tuple[float, float]:
+        theta = _writable(theta)
         plan, work = self.plans[b], self.take_workspace(b)
-        if not self._may_lose_states:
+        if not self._may_lose_states[b]:
             log_likelihood, n_vanished = propagate(plan, work, theta, counts, values, 0.0)
             doubtful = work.vanished[1 : n_vanished + 1].copy()
-            self._may_lose_states = bool(work.is_shifted.any())
-        if self._may_lose_states:
+            self._may_lose_states[b] = bool(work.is_shifted.any())
+        if self._may_lose_states[b]:
             lower, doubtful = self.judge(b, work, theta)
             trusted = plan.weights.copy()
             trusted[doubtful] = 0.0
-            if len(counts):
-                propagate(plan._replace(weights=trusted), work, theta, counts, NOTHING, 0.0)
             if len(values):
                 values[:] = lower
-            log_likelihood = float(np.sum(trusted * np.where(trusted > 0, lower, 0.0)))
+            else:
+                doubtful = doubtful[plan.weights[doubtful] > 0]
+            trusted_plan = plan._replace(weights=trusted)
+            log_likelihood, _ = propagate(trusted_plan, work, theta, counts, NOTHING, 0.0)
         rescued, impossible = self._rescue(plan, work, theta, counts, values, doubtful)
         self.give_back(b, work)
         return log_likelihood + rescued, impossible
@@ -343,7 +349,7 @@ class Forest:
         tuple of ndarray
             Log-likelihoods of the root patterns, and the entries of ``Plan.weights`` in doubt.
         """
-        plan = self.plans[b]
+        plan, theta = self.plans[b], _writable(theta)
         lower, upper = np.empty(len(plan.weights)), np.empty(len(plan.weights))
         propagate(plan, work, theta, NOTHING, upper, FLOOR)
         upper[work.vanished[1 : work.vanished[0] + 1]] = np.inf
@@ -371,6 +377,11 @@ class Forest:
             else:
                 impossible += weight
         return log_likelihood, impossible
+
+
+def _writable(theta: FloatArray) -> FloatArray:
+    """Copy a read-only vector: kernels are compiled for writable ones, once."""
+    return theta if theta.flags.writeable else theta.copy()
 
 
 def _check(structure: Structure, data: PatternedData) -> None:

@@ -21,6 +21,7 @@ from latentforest.kernels.types import AnyArray, IntArray
 
 WINDOW = 8  # children this far apart in the list are considered for one group
 
+MOST_VARIABLES = 100  # above more of them, all products are of two messages and scaled
 MOST_PATTERNS = 1 << 12  # messages of larger groups would be gathered from outside the cache
 
 Mask = int
@@ -139,7 +140,8 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
 
     A group of two costs about two steps for each of its patterns and saves its node one step for
     each of the node's patterns. The pair with the fewest joint patterns is merged as long as
-    that pays.
+    that pays. Above many variables, two children must be left: products of more than two
+    messages would underflow.
     """
     everything = 0
     for mask in masks:
@@ -161,7 +163,8 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
         count, _, low, high = heapq.heappop(queue)
         if low not in alive or high not in alive:
             continue
-        if 2 * count >= target or count > MOST_PATTERNS:
+        pays = 2 * count < target and count <= MOST_PATTERNS
+        if not pays and everything.bit_count() <= MOST_VARIABLES:
             break
         merges.append((low, high))
         i = tops.index(low)

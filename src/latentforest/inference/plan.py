@@ -91,14 +91,15 @@ def _reach(structure: Structure, dense: Collection[str]) -> list[str]:
 
 def _gather(children: list[Node], card: int, group: GroupChildren) -> list[Node]:
     """Put product nodes between a node and its children."""
-    if len(children) <= 2 or len({child.mask for child in children}) < len(children):
+    by_mask = {child.mask: child for child in children if child.mask}
+    if len(by_mask) <= 2:
         return children
-    by_mask = {child.mask: child for child in children}
     grouping = group(tuple(by_mask))
     for left, right in grouping.merges:
         pair = [by_mask[left], by_mask[right]]
         by_mask[left | right] = Node(P.PRODUCT, card, card, left | right, children=pair)
-    return [by_mask[mask] for mask in grouping.tops]
+    without_data = [child for child in children if not child.mask]
+    return [by_mask[mask] for mask in grouping.tops] + without_data
 
 
 def flatten(roots: list[Node]) -> list[Node]:

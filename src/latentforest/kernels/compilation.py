@@ -9,10 +9,16 @@ from numba import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(function: Function) -> Function:
     """Compile a function when it is first called, or load it from the disk."""
-    compiled: Function = njit(**_OPTIONS)(function)
+    compiled: Function = njit(**_OPTIONS, cache=True)(function)
+    return compiled
+
+
+def part(function: Function) -> Function:
+    """Compile a function that only kernels call: it needs no way in from Python."""
+    compiled: Function = njit(**_OPTIONS, no_cpython_wrapper=True)(function)
     return compiled

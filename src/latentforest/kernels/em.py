@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latentforest.kernels.compilation import kernel
+from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.plan import Plan, Workspace
 from latentforest.kernels.propagation import propagate
 from latentforest.kernels.types import BoolArray, FloatArray, LongArray
@@ -37,7 +37,7 @@ class Limits(NamedTuple):
     pause: int  # iterations after which to return, to be resumed
 
 
-@kernel
+@part
 def copy(source: FloatArray, target: FloatArray) -> None:
     """Copy one vector over another."""
     for i in range(source.shape[0]):
@@ -125,11 +125,11 @@ OBJECTIVE, LONGEST = 0, 1
 def make_climb(n_values: int) -> Climb:
     """Allocate the state of a run."""
     climb = Climb(np.empty((3, n_values)), np.zeros(3, np.int64), np.zeros(2), np.empty(n_values))
-    restart(climb)
+    climb.values[OBJECTIVE], climb.values[LONGEST] = -np.inf, 4.0
     return climb
 
 
-@kernel
+@part
 def restart(climb: Climb) -> None:
     """Set the state to that before the first iteration."""
     climb.flags[PHASE] = 0
@@ -243,10 +243,11 @@ def climb_pyramid(
         n_next *= 2
     theta = starts[alive[0]]
     value, n_vanished = propagate(plan, work, theta, nothing, nothing, 0.0)
-    return alive[0], value + log_prior(families, prior, theta), n_vanished == 0
+    is_sound = n_vanished == 0 and not _any_shifted(work.is_shifted)
+    return alive[0], value + log_prior(families, prior, theta), is_sound
 
 
-@kernel
+@part
 def _any_shifted(is_shifted: BoolArray) -> bool:
     found = False
     for u in range(is_shifted.shape[0]):
@@ -254,7 +255,7 @@ def _any_shifted(is_shifted: BoolArray) -> bool:
     return found
 
 
-@kernel
+@part
 def _put_best_first(alive: LongArray, objectives: FloatArray, n_alive: int) -> None:
     """Sort starts by decreasing objective; ties keep their order."""
     for i in range(1, n_alive):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from latentforest.kernels.compilation import kernel
+from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.types import FloatArray, IntArray
 
 _EMPTY = -1
@@ -31,7 +31,7 @@ def join(left: IntArray, n_left: int, right: IntArray, n_right: int) -> tuple[In
     return codes, first[:n_pairs].copy()
 
 
-@kernel
+@part
 def _join_by_table(
     left: IntArray, right: IntArray, n_left: int, n_right: int, codes: IntArray, first: IntArray
 ) -> int:
@@ -49,7 +49,7 @@ def _join_by_table(
     return n_pairs
 
 
-@kernel
+@part
 def _join_by_hash(
     left: IntArray, right: IntArray, n_right: int, codes: IntArray, first: IntArray
 ) -> int:

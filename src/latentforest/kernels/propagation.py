@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from latentforest.kernels.compilation import kernel
+from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.plan import (
     BELIEFS,
     CARD,
@@ -61,13 +61,13 @@ HIGHEST = 1e290  # an outside factor above it belongs to a state that is impossi
 VANISHING = 1e-200  # below this, entries lost to underflow may matter: left to the log domain
 
 
-@kernel
+@part
 def _clear(values: FloatArray, start: int, end: int) -> None:
     for i in range(start, end):
         values[i] = 0.0
 
 
-@kernel
+@part
 def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> None:
     """Compute the messages of every node but the roots."""
     nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
@@ -91,7 +91,7 @@ def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> None
                 _send(nodes, u, buffer, floor)
 
 
-@kernel
+@part
 def _fill_leaf(nodes: LongArray, u: int, theta: FloatArray, buffer: FloatArray) -> None:
     card, width, column = nodes[u + CARD], nodes[u + WIDTH], nodes[u + COLUMN]
     place, table = nodes[u + MESSAGES], nodes[u + PARAMETERS]
@@ -102,7 +102,7 @@ def _fill_leaf(nodes: LongArray, u: int, theta: FloatArray, buffer: FloatArray) 
             buffer[place + card * column + k] = 1.0
 
 
-@kernel
+@part
 def _fill_tables(nodes: LongArray, u: int, theta: FloatArray, buffer: FloatArray) -> None:
     card, row, column = nodes[u + CARD], nodes[u + ROW], nodes[u + COLUMN]
     n_rows = 1 if nodes[u + IS_ROOT] == 1 else nodes[u + WIDTH]
@@ -114,7 +114,7 @@ def _fill_tables(nodes: LongArray, u: int, theta: FloatArray, buffer: FloatArray
                 buffer[nodes[u + TRANSPOSED] + x * column + k] = value
 
 
-@kernel
+@part
 def _sum_shifts(
     nodes: LongArray,
     slot_child: LongArray,
@@ -140,7 +140,7 @@ def _sum_shifts(
     return found
 
 
-@kernel
+@part
 def _multiply_two(plan: Plan, u: int, buffer: FloatArray, target: int, floor: float) -> bool:
     """Multiply the messages of two children; tell whether any product is small."""
     nodes, links, row, slot = (
@@ -167,7 +167,7 @@ def _multiply_two(plan: Plan, u: int, buffer: FloatArray, target: int, floor: fl
     return is_small
 
 
-@kernel
+@part
 def _multiply_many(plan: Plan, u: int, buffer: FloatArray, target: int, floor: float) -> bool:
     """Multiply the messages of any number of children; tell whether any product is small."""
     nodes, slot_child, slot_index, links = plan.nodes, plan.slot_child, plan.slot_index, plan.links
@@ -191,7 +191,7 @@ def _multiply_many(plan: Plan, u: int, buffer: FloatArray, target: int, floor: f
     return is_small
 
 
-@kernel
+@part
 def _rescale(
     nodes: LongArray,
     u: int,
@@ -219,7 +219,7 @@ def _rescale(
         shifts[own + n + p] += 1
 
 
-@kernel
+@part
 def _send(nodes: LongArray, u: int, buffer: FloatArray, floor: float) -> None:
     """Carry the beliefs of a hidden node through its table to its parent."""
     card, row, column = nodes[u + CARD], nodes[u + ROW], nodes[u + COLUMN]
@@ -281,7 +281,7 @@ def propagate(
     return log_likelihood, work.vanished[0]
 
 
-@kernel
+@part
 def _find_likelihoods(plan: Plan, work: Workspace, u: int) -> None:
     """Compute the likelihoods of a root's patterns."""
     nodes, slot_child, slot_index, links = plan.nodes, plan.slot_child, plan.slot_index, plan.links
@@ -313,7 +313,7 @@ def _find_likelihoods(plan: Plan, work: Workspace, u: int) -> None:
         likelihoods[p] = total(joint)
 
 
-@kernel
+@part
 def _sum_logarithms(plan: Plan, work: Workspace, values: FloatArray, u: int) -> float:
     """Sum the weighted logarithms of a root's likelihoods, which become weight / likelihood."""
     nodes, weights, vanished = plan.nodes, plan.weights, work.vanished
@@ -339,7 +339,7 @@ def _sum_logarithms(plan: Plan, work: Workspace, values: FloatArray, u: int) -> 
     return result
 
 
-@kernel
+@part
 def _count_pairs(plan: Plan, work: Workspace, u: int) -> None:
     """Count the pairs of a hidden node's states and its parent's.
 
@@ -363,7 +363,7 @@ def _count_pairs(plan: Plan, work: Workspace, u: int) -> None:
             store(buffer, belief + k, through)
 
 
-@kernel
+@part
 def _spread(plan: Plan, work: Workspace, u: int) -> None:
     """Send the outside factors of a node to its children, each times the others' messages.
 
@@ -381,7 +381,7 @@ def _spread(plan: Plan, work: Workspace, u: int) -> None:
         _spread_many(plan, work, u, source, step)
 
 
-@kernel
+@part
 def _spread_two(plan: Plan, work: Workspace, u: int, source: int, step: int) -> None:
     """Spread factors, at ``source`` and every ``step`` behind it, over two children."""
     nodes, links, buffer, factors = plan.nodes, plan.links, work.buffer, work.likelihood
@@ -404,7 +404,7 @@ def _spread_two(plan: Plan, work: Workspace, u: int, source: int, step: int) -> 
             store(buffer, b + outside + k, load(buffer, b + outside + k) + to_right)
 
 
-@kernel
+@part
 def _spread_many(plan: Plan, work: Workspace, u: int, source: int, step: int) -> None:
     """Spread factors over any number of children, undoing the scaling on the way up."""
     nodes, slot_child, slot_index, links = plan.nodes, plan.slot_child, plan.slot_index, plan.links
@@ -434,7 +434,7 @@ def _spread_many(plan: Plan, work: Workspace, u: int, source: int, step: int) ->
                 after = after * load(buffer, place)
 
 
-@kernel
+@part
 def _any_child_shifted(
     nodes: LongArray, slot_child: LongArray, u: int, is_shifted: BoolArray
 ) -> bool:
@@ -444,7 +444,7 @@ def _any_child_shifted(
     return found
 
 
-@kernel
+@part
 def _shift_at_root(plan: Plan, work: Workspace, u: int, p: int) -> int:
     """Sum the exponents of the children's patterns."""
     nodes, shift = plan.nodes, 0
@@ -456,7 +456,7 @@ def _shift_at_root(plan: Plan, work: Workspace, u: int, p: int) -> int:
     return shift
 
 
-@kernel
+@part
 def _collect(plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, u: int) -> None:
     """Move the sums of one node into the flat vector of expected counts."""
     nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
@@ -475,7 +475,7 @@ def _collect(plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray,
                 counts[i] += buffer[sums + k * row + x] * theta[i]
 
 
-@kernel
+@part
 def _collect_root(
     plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, u: int
 ) -> None:

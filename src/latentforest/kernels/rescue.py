@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from latentforest.kernels.compilation import kernel
+from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.plan import (
     CARD,
     COLUMN,
@@ -35,7 +35,7 @@ from latentforest.kernels.plan import (
 from latentforest.kernels.types import FloatArray, LongArray
 
 
-@kernel
+@part
 def add_logs(a: float, b: float) -> float:
     """Logarithm of the sum of two numbers given by their logarithms."""
     if a < b:
@@ -45,7 +45,7 @@ def add_logs(a: float, b: float) -> float:
     return a
 
 
-@kernel
+@part
 def patterns_below(plan: Plan, u: int, p: int, pattern: LongArray) -> int:
     """Fill ``pattern`` at the records of the nodes at and below ``u``; return their end."""
     nodes, slot_child, slot_index, links = plan.nodes, plan.slot_child, plan.slot_index, plan.links
@@ -60,7 +60,7 @@ def patterns_below(plan: Plan, u: int, p: int, pattern: LongArray) -> int:
     return end
 
 
-@kernel
+@part
 def _send_up(
     plan: Plan,
     buffer: FloatArray,
@@ -94,7 +94,7 @@ def _send_up(
                 message[u, k] = add_logs(message[u, k], term)
 
 
-@kernel
+@part
 def _send_down(
     plan: Plan,
     theta: FloatArray,
@@ -121,7 +121,7 @@ def _send_down(
             outside[slot_child[slot], x] = others
 
 
-@kernel
+@part
 def _add_counts(
     nodes: LongArray,
     theta: FloatArray,
