@@ -83,7 +83,7 @@ def test_a_worse_extrapolation_is_taken_back():
     for n in range(7):  # six plain iterations, then the second of a pair
         climb.counts[:] = rng.random(7)
         assert advance(climb, FAMILIES, theta, float(n), np.zeros(7), limits, trajectory)
-    safe = climb.history[2].copy()
+    safe = climb.third.copy()
     assert not np.array_equal(theta, safe)
     advance(climb, FAMILIES, theta, -50.0, np.zeros(7), limits, trajectory)
     assert np.array_equal(theta, safe)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latentforest.kernels.patterns import count_joint, join, sum_by_code
+from latentforest.kernels.patterns import count_joint, join
 
 SMALL, LARGE = 4, 1 << 20  # numbers of values: pairs fit a table, or need the hash
 
@@ -78,9 +78,3 @@ def test_the_order_of_joining_does_not_matter(case):
         codes, first = join(order[0], n_values, codes, len(first))
         results.add((tuple(codes), tuple(first)))
     assert len(results) == 1
-
-
-def test_sums_by_code():
-    codes = np.array([2, 0, 2, 2], np.int32)
-    sums = sum_by_code(codes, np.array([1.0, 10.0, 100.0, 1000.0]), 4)
-    assert sums.tolist() == [10.0, 0.0, 1101.0, 0.0]

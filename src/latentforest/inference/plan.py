@@ -71,6 +71,8 @@ def draw_forest(
             children = [drawn[child] for child in structure.children(name)]
             if own:
                 children.append(Node(P.DENSE, card, card, own))
+            if not children:
+                children.append(Node(P.DENSE, card, card, 0))
             children = _gather(children, card, group)
             drawn[name] = Node(P.HIDDEN, card, width, masks[name], name, children, not parents)
     return [drawn[root] for root in structure.roots]
@@ -250,9 +252,13 @@ def _concatenate(parts: list[np.ndarray], kind: type) -> np.ndarray:
 
 
 def _indicators(node: Node, n_patterns: int) -> FloatArray:
-    """Messages of a variable's own value: one for the state it has, ones if it is missing."""
+    """Messages of a variable's own value: one for the state it has, ones if it is missing.
+
+    A node without anything below it gets the ones too.
+    """
     rows = np.ones((n_patterns, node.width))
-    rows[: node.width] = np.eye(node.width)
+    if node.mask:
+        rows[: node.width] = np.eye(node.width)
     return rows
 
 

@@ -112,7 +112,9 @@ def extrapolate(
 class Climb(NamedTuple):
     """The state of one run of EM between iterations."""
 
-    history: FloatArray  # the last iterates: first, second, third
+    first: FloatArray  # the last iterates
+    second: FloatArray
+    third: FloatArray
     flags: LongArray  # [phase, iterations done, converged]
     values: FloatArray  # [objective, longest extrapolation]
     counts: FloatArray
@@ -124,7 +126,8 @@ OBJECTIVE, LONGEST = 0, 1
 
 def make_climb(n_values: int) -> Climb:
     """Allocate the state of a run."""
-    climb = Climb(np.empty((3, n_values)), np.zeros(3, np.int64), np.zeros(2), np.empty(n_values))
+    vectors = [np.empty(n_values) for _ in range(4)]
+    climb = Climb(*vectors[:3], np.zeros(3, np.int64), np.zeros(2), vectors[3])
     climb.values[OBJECTIVE], climb.values[LONGEST] = -np.inf, 4.0
     return climb
 
@@ -156,7 +159,7 @@ def advance(
     (phase 2), which is kept only if its objective is at least that of the second step: the
     trajectory never falls. Returns false when the run is over.
     """
-    history, flags, values = climb.history, climb.flags, climb.values
+    flags, values = climb.flags, climb.values
     phase, last = flags[PHASE], values[OBJECTIVE]
     objective = log_likelihood + log_prior(families, prior, theta)
     n = flags[N_DONE]
@@ -164,7 +167,7 @@ def advance(
     goes_on: bool = n + 1 < min(limits.max_iterations, limits.pause)
     is_last = n + 1 >= limits.max_iterations
     if phase == 2 and not objective >= last:  # fall back to the safe point
-        copy(history[2], theta)
+        copy(climb.third, theta)
         values[LONGEST] = max(1.0, values[LONGEST] / 4.0)
         flags[PHASE] = 0
         trajectory[n] = last
@@ -174,17 +177,19 @@ def advance(
     if phase != 2 and objective - last <= limits.least_gain:
         flags[CONVERGED] = 1
         return False
-    if phase < 2:
-        copy(theta, history[phase])
+    if phase == 0:
+        copy(theta, climb.first)
+    elif phase == 1:
+        copy(theta, climb.second)
     update(families, climb.counts, prior, theta)
     if not limits.accelerate or is_last or n + 1 < WARM_UP or phase == 2:
         flags[PHASE] = 0
     elif phase == 0:
         flags[PHASE] = 1
     else:
-        copy(theta, history[2])
+        copy(theta, climb.third)
         longest = values[LONGEST]
-        length = extrapolate(families, history[0], history[1], history[2], longest, theta)
+        length = extrapolate(families, climb.first, climb.second, climb.third, longest, theta)
         if length == longest:
             values[LONGEST] = 4.0 * longest
         flags[PHASE] = 2
@@ -195,7 +200,7 @@ def advance(
 def leave_unjudged(climb: Climb, theta: FloatArray) -> None:
     """Go back from an extrapolated point that was not judged, if a run stops at one."""
     if climb.flags[PHASE] == 2:
-        copy(climb.history[2], theta)
+        copy(climb.third, theta)
         climb.flags[PHASE] = 0
 
 

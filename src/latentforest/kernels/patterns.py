@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.types import FloatArray, IntArray
+from latentforest.kernels.types import IntArray
 
 _EMPTY = -1
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: spreads keys over the table
@@ -80,12 +80,3 @@ def count_joint(left: IntArray, n_left: int, right: IntArray, n_right: int) -> i
     """Count the distinct pairs of two columns."""
     _, first = join(left, n_left, right, n_right)
     return len(first)
-
-
-@kernel
-def sum_by_code(codes: IntArray, values: FloatArray, n_codes: int) -> FloatArray:
-    """Sum ``values`` over the rows of each code, in row order."""
-    sums = np.zeros(n_codes, np.float64)
-    for row in range(codes.shape[0]):
-        sums[codes[row]] += values[row]
-    return sums

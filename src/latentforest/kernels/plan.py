@@ -94,6 +94,9 @@ def make_workspace(plan: Plan) -> Workspace:
         n, place = record[N_PATTERNS] * record[COLUMN], record[MESSAGES]
         buffer[place : place + n] = plan.evidence[taken : taken + n]
         taken += n
+    for record in records[(records[:, KIND] == LEAF) & (records[:, N_PATTERNS] > records[:, CARD])]:
+        missing = record[MESSAGES] + record[CARD] * record[COLUMN]  # the last pattern
+        buffer[missing : missing + record[WIDTH]] = 1.0
     return Workspace(
         buffer,
         np.zeros(plan.sizes[N_SHIFTS], np.int32),

@@ -74,10 +74,13 @@ def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> None
     buffer, shifts, is_shifted = work.buffer, work.shifts, work.is_shifted
     for u in range(nodes.shape[0] - N_FIELDS, -1, -N_FIELDS):
         kind, is_root = nodes[u + KIND], nodes[u + IS_ROOT] == 1
-        if kind == LEAF:
-            _fill_leaf(nodes, u, theta, buffer)
-        elif kind == HIDDEN:
-            _fill_tables(nodes, u, theta, buffer)
+        card, width, start = nodes[u + CARD], nodes[u + WIDTH], nodes[u + PARAMETERS]
+        if kind == HIDDEN:
+            n_rows = 1 if is_root else width
+            _copy_table(theta, start, n_rows, card, buffer, nodes[u + TABLE], nodes[u + ROW], 1)
+        if kind == LEAF or (kind == HIDDEN and not is_root):
+            place = nodes[u + MESSAGES] if kind == LEAF else nodes[u + TRANSPOSED]
+            _copy_table(theta, start, width, card, buffer, place, 1, nodes[u + COLUMN])
         if kind == PRODUCT or (kind == HIDDEN and not is_root):
             place = nodes[u + MESSAGES] if kind == PRODUCT else nodes[u + BELIEFS]
             is_shifted[u] = _sum_shifts(nodes, slot_child, slot_index, index, u, shifts, is_shifted)
@@ -92,26 +95,20 @@ def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> None
 
 
 @part
-def _fill_leaf(nodes: LongArray, u: int, theta: FloatArray, buffer: FloatArray) -> None:
-    card, width, column = nodes[u + CARD], nodes[u + WIDTH], nodes[u + COLUMN]
-    place, table = nodes[u + MESSAGES], nodes[u + PARAMETERS]
-    for k in range(width):
-        for x in range(card):
-            buffer[place + x * column + k] = theta[table + k * card + x]
-        if nodes[u + N_PATTERNS] > card:  # the last pattern is the missing value
-            buffer[place + card * column + k] = 1.0
-
-
-@part
-def _fill_tables(nodes: LongArray, u: int, theta: FloatArray, buffer: FloatArray) -> None:
-    card, row, column = nodes[u + CARD], nodes[u + ROW], nodes[u + COLUMN]
-    n_rows = 1 if nodes[u + IS_ROOT] == 1 else nodes[u + WIDTH]
+def _copy_table(
+    theta: FloatArray,
+    source: int,
+    n_rows: int,
+    n_columns: int,
+    buffer: FloatArray,
+    place: int,
+    row_step: int,
+    column_step: int,
+) -> None:
+    """Copy a table of the parameter vector into the buffer, spread out or transposed."""
     for k in range(n_rows):
-        for x in range(card):
-            value = theta[nodes[u + PARAMETERS] + k * card + x]
-            buffer[nodes[u + TABLE] + k * row + x] = value
-            if nodes[u + IS_ROOT] == 0:
-                buffer[nodes[u + TRANSPOSED] + x * column + k] = value
+        for x in range(n_columns):
+            buffer[place + k * row_step + x * column_step] = theta[source + k * n_columns + x]
 
 
 @part
@@ -171,13 +168,14 @@ def _multiply_two(plan: Plan, u: int, buffer: FloatArray, target: int, floor: fl
 def _multiply_many(plan: Plan, u: int, buffer: FloatArray, target: int, floor: float) -> bool:
     """Multiply the messages of any number of children; tell whether any product is small."""
     nodes, slot_child, slot_index, links = plan.nodes, plan.slot_child, plan.slot_index, plan.links
-    row, card = nodes[u + ROW], nodes[u + CARD]
+    row, first = nodes[u + ROW], nodes[u + FIRST_SLOT]
     is_small = False
     for p in range(nodes[u + N_PATTERNS]):
         place = target + p * row
-        for k in range(row):
-            buffer[place + k] = 1.0 if k < card else 0.0
-        for slot in range(nodes[u + FIRST_SLOT], nodes[u + LAST_SLOT]):
+        a = nodes[slot_child[first] + MESSAGES] + links[slot_index[first] + p] * row
+        for k in range(0, row, LANES):
+            store(buffer, place + k, load(buffer, a + k))
+        for slot in range(first + 1, nodes[u + LAST_SLOT]):
             a = nodes[slot_child[slot] + MESSAGES] + links[slot_index[slot] + p] * row
             for k in range(0, row, LANES):
                 product = load(buffer, place + k) * load(buffer, a + k)
@@ -275,7 +273,7 @@ def propagate(
             _spread(plan, work, u)
         if has_counts and nodes[u + IS_FREE] == 1:
             if nodes[u + IS_ROOT] == 1:
-                _collect_root(plan, work, theta, counts, u)
+                _collect_root(plan, work, counts, u)
             else:
                 _collect(plan, work, theta, counts, u)
     return log_likelihood, work.vanished[0]
@@ -459,35 +457,26 @@ def _shift_at_root(plan: Plan, work: Workspace, u: int, p: int) -> int:
 @part
 def _collect(plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, u: int) -> None:
     """Move the sums of one node into the flat vector of expected counts."""
-    nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
-    card, width, start = nodes[u + CARD], nodes[u + WIDTH], nodes[u + PARAMETERS]
+    nodes, buffer = plan.nodes, work.buffer
+    card, start = nodes[u + CARD], nodes[u + PARAMETERS]
+    place, row_step, column_step = nodes[u + COUNTS], nodes[u + ROW], 1
     if nodes[u + KIND] == LEAF:
-        place, column = nodes[u + MESSAGES] + outside, nodes[u + COLUMN]
-        for k in range(width):
-            for x in range(card):
-                i = start + k * card + x
-                counts[i] += buffer[place + x * column + k] * theta[i]
-    else:
-        sums, row = nodes[u + COUNTS], nodes[u + ROW]
-        for k in range(width):
-            for x in range(card):
-                i = start + k * card + x
-                counts[i] += buffer[sums + k * row + x] * theta[i]
+        place, row_step, column_step = (
+            nodes[u + MESSAGES] + plan.sizes[OUTSIDE],
+            1,
+            nodes[u + COLUMN],
+        )
+    for k in range(nodes[u + WIDTH]):
+        for x in range(card):
+            i = start + k * card + x
+            counts[i] += buffer[place + k * row_step + x * column_step] * theta[i]
 
 
 @part
-def _collect_root(
-    plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, u: int
-) -> None:
+def _collect_root(plan: Plan, work: Workspace, counts: FloatArray, u: int) -> None:
     """Sum the counts of a root over the patterns of its first child, fewer than its own."""
     nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
-    weights = plan.weights
     card, row, start = nodes[u + CARD], nodes[u + ROW], nodes[u + PARAMETERS]
-    if nodes[u + FIRST_SLOT] == nodes[u + LAST_SLOT]:
-        for p in range(nodes[u + N_PATTERNS]):
-            for x in range(card):
-                counts[start + x] += weights[nodes[u + WEIGHTS] + p] * theta[start + x]
-        return
     child = plan.slot_child[nodes[u + FIRST_SLOT]]
     for q in range(nodes[child + N_PATTERNS]):
         place = nodes[child + MESSAGES] + q * row
