@@ -23,6 +23,8 @@ check: $(VENV)/.check
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/latent_class.py
+	$(BIN)/python benchmarks/trees.py
+	$(BIN)/python benchmarks/tables.py
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .

@@ -21,6 +21,7 @@ from latentforest.kernels.types import AnyArray, IntArray
 
 WINDOW = 8  # children this far apart in the list are considered for one group
 
+FEW_ROWS = 20_000  # up to so many, the columns of single variables are kept too
 MOST_VARIABLES = 100  # above more of them, all products are of two messages and scaled
 MOST_PATTERNS = 1 << 12  # messages of larger groups would be gathered from outside the cache
 
@@ -80,7 +81,8 @@ class PatternStore:
         if not mask:
             return PatternColumn(np.zeros(self.n_rows, np.int32), 1, np.zeros(1, np.int32))
         if not mask & (mask - 1):
-            return self._keep(mask, self._read(mask.bit_length() - 1))
+            column = self._read(mask.bit_length() - 1)
+            return self._keep(mask, column) if self.n_rows <= FEW_ROWS else column
         parts = [part for part in (parts or single_bits(mask)) if part]
         result = self.column(parts[0])
         for part in parts[1:]:

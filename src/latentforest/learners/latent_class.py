@@ -98,6 +98,9 @@ class LatentClass(LatentLearner):
         Share of the rows in each class, largest first.
     monitor_
         How EM went for the chosen model.
+    bivariate_residuals_
+        Pearson residual of every pair of columns, largest first: associations that the classes
+        leave unexplained.
     interrupted_
         True if Ctrl-C ended the search early.
 
@@ -167,6 +170,7 @@ class LatentClass(LatentLearner):
                 "fit_table": Table.from_rows([_without_seconds(c.row) for c in candidates]),
                 "class_sizes": best.network.cpd(CLASS),
                 "monitor": best.result.monitor,
+                "bivariate_residuals": compute_bivariate_residuals(best.network, work.data),
                 "interrupted": was_interrupted,
             },
         )

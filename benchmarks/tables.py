@@ -1,0 +1,72 @@
+"""Reading large tables, and columns whose patterns never repeat.
+
+Run with ``make bench`` or ``python benchmarks/tables.py``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from common import median_seconds, print_table, seconds
+
+from latentforest import Dataset, Variable, read
+from latentforest.estimation.starts import random_starts
+from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.patterns import Grouping
+from latentforest.learners.latent_class import make_structure
+
+
+def reading() -> None:
+    """Read and encode 1,000,000 rows of 50 categorical columns from Parquet."""
+    import pyarrow
+    import pyarrow.parquet
+
+    rng = np.random.default_rng(0)
+    rows = []
+    for kind in ("integers", "texts"):
+        columns = {}
+        for j in range(50):
+            codes = rng.integers(0, 4, 1_000_000, dtype=np.int8)
+            labels = np.array(["never", "seldom", "often", "always"])
+            columns[f"x{j}"] = codes if kind == "integers" else labels[codes]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "table.parquet"
+            pyarrow.parquet.write_table(pyarrow.table(columns), path)
+            rows.append({"values": kind, "seconds": median_seconds(lambda p=path: read(p), 3)})
+    print_table("Parquet, 1,000,000 rows x 50 columns, read and encoded", rows)
+
+
+def patterns_that_never_repeat() -> None:
+    """One E-step with and without grouping of children, on columns of many states."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for n_columns, n_states in ((20, 50), (12, 300), (40, 10)):
+        states = tuple(map(str, range(n_states)))
+        variables = [Variable(f"x{j}", states) for j in range(n_columns)]
+        table = Dataset(variables, list(rng.integers(0, n_states, (n_columns, 50_000))))
+        structure = make_structure(variables, 4)
+        theta = random_starts(structure, table, 1, 0)[0]
+        grouped, plain = PatternedData(table), PatternedData(table)
+        plain.group = lambda masks: Grouping(masks, ())  # type: ignore[method-assign]
+        forests = [Forest(structure, data) for data in (grouped, plain)]
+        counts = np.empty(structure.n_values)
+        ratios = []
+        for _ in range(7):
+            times = [seconds(lambda f=f: f.expected_counts(theta, counts)) for f in forests]
+            ratios.append(times[1] / times[0])
+        rows.append(
+            {
+                "columns": n_columns,
+                "states": n_states,
+                "distinct rows": grouped.n_rows,
+                "per row / with patterns": float(np.median(ratios)),
+            }
+        )
+    print_table("50,000 random rows: time per row over time with patterns", rows)
+
+
+if __name__ == "__main__":
+    reading()
+    patterns_that_never_repeat()
