@@ -11,10 +11,11 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
-from common import median_seconds, print_table, read_shared, seconds, to_array
 
+from common import median_seconds, print_table, read_shared, seconds, to_array
 from latentforest import Dataset, Independence
 from latentforest.datasets.generate import with_missing
 from latentforest.estimation.em import EMSettings, fit
@@ -171,16 +172,15 @@ def work_on(dataset: Dataset, n_threads: int) -> tuple[float, float, float]:
 
 
 def resident_bytes() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def peak_bytes(reset: bool = False) -> int:
     if reset:
-        with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")
-    with open("/proc/self/status") as file:
-        line = next(line for line in file if line.startswith("VmHWM"))
+        Path("/proc/self/clear_refs").write_text("5")
+    lines = Path("/proc/self/status").read_text().splitlines()
+    line = next(line for line in lines if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
 
 

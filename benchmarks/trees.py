@@ -12,8 +12,8 @@ import time
 import warnings
 
 import numpy as np
-from common import median_seconds, print_table, read_shared
 
+from common import median_seconds, print_table, read_shared
 from latentforest import Dataset, Network, Structure, Variable
 from latentforest.datasets.generate import generate, random_latent_class
 from latentforest.estimation.em import EMSettings, fit
@@ -24,7 +24,7 @@ from latentforest.kernels.plan import CARD, HIDDEN, KIND, LEAF, N_FIELDS, N_PATT
 
 
 def cluster_tree(dataset: Dataset, n_groups: int, n_states: int) -> Structure:
-    """Build a latent tree: columns grouped by mutual information, one latent variable above each."""
+    """Build a latent tree: a latent variable above each group of associated columns."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
     from sklearn.metrics import mutual_info_score
