@@ -126,8 +126,8 @@ OBJECTIVE, LONGEST = 0, 1
 
 def make_climb(n_values: int) -> Climb:
     """Allocate the state of a run."""
-    vectors = [np.empty(n_values) for _ in range(4)]
-    climb = Climb(*vectors[:3], np.zeros(3, np.int64), np.zeros(2), vectors[3])
+    first, second, third, counts = (np.empty(n_values) for _ in range(4))
+    climb = Climb(first, second, third, np.zeros(3, np.int64), np.zeros(2), counts)
     climb.values[OBJECTIVE], climb.values[LONGEST] = -np.inf, 4.0
     return climb
 
