@@ -6,6 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 .PHONY: demo test check bench format clean
 
 demo: $(VENV)/.base
+	@mkdir -p out
 	$(BIN)/latentforest datasets
 	$(BIN)/latentforest learn coleman-panel --states 1:5 --seed 0 --out out/coleman.json
 	$(BIN)/latentforest score out/coleman.json coleman-panel
