@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 demo: $(VENV)/.base
 	@mkdir -p out
 	$(BIN)/latentforest datasets
-	$(BIN)/latentforest learn coleman-panel --states 1:5 --seed 0 --out out/coleman.json
+	$(BIN)/latentforest learn coleman-panel --states 1:3 --seed 0 --out out/coleman.json
 	$(BIN)/latentforest score out/coleman.json coleman-panel
 	$(BIN)/latentforest predict out/coleman.json coleman-panel --out out/coleman-classes.csv
 	@echo "The model is in out/coleman.json, the class of every row in out/coleman-classes.csv."
