@@ -137,7 +137,10 @@ def test_wrong_usage(run, case):
         (["--time-limit", "0"], "--time-limit must be positive seconds"),
         (["--smoothing", "-1"], "--smoothing must be finite and not negative"),
         (["--jobs", "0"], "--jobs must be a non-zero whole number"),
-        (["--folds", "1", "--criterion", "cv"], "--folds must be between 2 and the 9 rows"),
+        (
+            ["--folds", "1", "--criterion", "cv"],
+            "--folds must be between 2 and the 428 obs",
+        ),
     ],
 )
 def test_settings_that_make_no_sense(run, arguments, message):

@@ -1,3 +1,6 @@
+import multiprocessing
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -188,3 +191,29 @@ def test_columns_that_the_network_does_not_use(network, dataset):
     columns = [*other.columns, *dataset.columns]
     wide = Dataset([*renamed, *dataset.variables], columns, dataset.weights)
     assert_same(expect(network, PatternedData(wide)), expect(network, PatternedData(dataset)))
+
+
+def fit_in_a_child(queue):
+    queue.put(count_with_threads())
+
+
+def count_with_threads():
+    network = random_latent_class(4, 2, random_state=0)
+    data = PatternedData(network.sample(400, random_state=0), n_jobs=2)
+    counts = np.empty(network.structure.n_values)
+    Forest(network.structure, data).expected_counts(network.parameters, counts)
+    return counts.tolist()
+
+
+def test_threads_work_in_a_forked_process(monkeypatch):
+    """A child has none of its parent's threads and must start its own."""
+    monkeypatch.setattr("latentforest.inference.forest.BLOCK_ROWS", 4)
+    expected = count_with_threads()
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of threads and forks
+        child = context.Process(target=fit_in_a_child, args=(queue,), daemon=True)
+        child.start()
+    assert queue.get(timeout=60) == expected
+    child.join(60)

@@ -183,8 +183,8 @@ def test_only_constant_columns():
 
 
 def test_a_column_called_class():
-    with pytest.raises(DataError, match="a column is called 'class'"):
-        learn({"class": ["x", "y"], "b": ["u", "v"]})
+    model = learn({"class": ["x", "y"], "latent_class": ["u", "v"]})
+    assert model.network_.latents == ("latent_class_2",)
 
 
 def test_a_continuous_column_is_named_with_a_way_out():
@@ -213,6 +213,6 @@ def test_arrays_must_have_two_dimensions(table):
 def test_a_wide_table():
     rows = np.random.default_rng(0).integers(0, 2, (20, 200))
     model = learn(rows, n_starts=2)
-    assert model.fit_table_["df"] == [2**200 - 1 - 401]
-    assert np.isnan(model.fit_table_["p_g_squared"][0])
+    for name in ("g_squared", "x_squared", "df", "p_g_squared"):  # the table is far too sparse
+        assert np.isnan(model.fit_table_[name][0])
     np.testing.assert_allclose(model.predict_proba(rows).sum(axis=1), 1.0)

@@ -87,9 +87,9 @@ def test_messages_name_the_number_of_classes():
     messages = []
     learn(n_states=(1, 2), progress=messages.append)
     assert messages == [
-        "1 class: 32 starts",
+        "1 class: 128 starts",
         "1 class: BIC -554.40",
-        "2 classes: 33 starts",
+        "2 classes: 129 starts",
         "2 classes: BIC -528.66",
     ]
 
@@ -110,7 +110,7 @@ def test_plain_lines_where_there_is_no_terminal(capfd):
     learn(progress=True)
     out, err = capfd.readouterr()
     assert out == ""
-    assert err.splitlines() == ["2 classes: 32 starts", "2 classes: BIC -528.66"]
+    assert err.splitlines() == ["2 classes: 128 starts", "2 classes: BIC -528.66"]
 
 
 # Ctrl-C

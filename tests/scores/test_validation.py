@@ -5,7 +5,7 @@ from latentforest import Dataset, Independence, LatentClass, Variable, cross_val
 from latentforest.datasets.generate import random_latent_class
 from latentforest.errors import ParameterError
 from latentforest.scores import hold_out
-from latentforest.scores.validation import ValidationResult, assign_folds
+from latentforest.scores.validation import ValidationResult, split_weights
 
 ROWS = random_latent_class(4, 2, random_state=0).sample(40, random_state=0)
 SMOOTH = Independence(smoothing=1)
@@ -138,6 +138,35 @@ def test_rows_without_a_label():
 
 @pytest.mark.parametrize("n_folds", [2, 3, 7])
 def test_rows_are_dealt_out_evenly(n_folds):
-    sizes = np.bincount(assign_folds(20, n_folds, 1), minlength=n_folds)
-    assert sizes.sum() == 20
-    assert sizes.max() - sizes.min() <= 1
+    _, parts = split_weights(ROWS, n_folds, 1)
+    sizes = [part.sum() for part in parts]
+    assert sum(sizes) == 40
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_counts_are_dealt_out_as_observations():
+    a = Variable("a", ("x", "y"))
+    _, parts = split_weights(Dataset([a], [[0, 1]], [30.0, 6.0]), 3, 0)
+    np.testing.assert_array_equal(sum(parts), [30, 6])
+    assert [part.sum() for part in parts] == [12, 12, 12]
+
+
+def test_counted_rows_score_like_repeated_rows():
+    table = datasets.load("coleman-panel")
+    codes = [np.repeat(column, table.weights.astype(int)) for column in table.columns]
+    people = Dataset(table.variables, codes)
+    counted = cross_validate(SMOOTH, table, 5).mean_per_row
+    assert counted == pytest.approx(cross_validate(SMOOTH, people, 5).mean_per_row, abs=5e-3)
+
+
+def test_an_interrupted_fold_ends_the_validation(monkeypatch):
+    fit = Independence.fit
+
+    def fit_interrupted(self, X, y=None, sample_weight=None):
+        model = fit(self, X, y, sample_weight)
+        model.interrupted_ = True
+        return model
+
+    monkeypatch.setattr(Independence, "fit", fit_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cross_validate(SMOOTH, ROWS, 2)

@@ -79,6 +79,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     if len(getattr(learner, "fit_table_", ())) > 0:
         criterion = getattr(learner, "criterion", "bic")
         print_fit_table(console, learner.fit_table_, learner.n_states_, criterion)
+        _note_missing_freedom(console, learner)
         console.print()
     console.print(
         f"{outcome.name}: log-likelihood {learner.log_likelihood_:,.2f}, "
@@ -89,6 +90,18 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     print_model(console, learner.network_)
     if outcome.saved_to is not None:
         console.print(f"\nSaved to {outcome.saved_to}", soft_wrap=True)
+
+
+def _note_missing_freedom(console: Console, learner: Any) -> None:
+    """Say so when the chosen model has more parameters than the table can determine."""
+    table = learner.fit_table_
+    chosen = table["n_states"].index(learner.n_states_)
+    if table["df"][chosen] < 0:
+        console.print(
+            f"The chosen model has {learner.n_parameters_} parameters, more than a table of so few "
+            "cells can determine: other values fit as well. Prefer fewer classes.",
+            style="yellow",
+        )
 
 
 def _decimals(value: float) -> str:

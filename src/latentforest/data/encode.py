@@ -75,6 +75,8 @@ def encode_table(
 ) -> tuple[list[Variable], list[NDArray[Any]], NDArray[Any] | None]:
     """Variables, columns and row weights of a table."""
     check_unique(table.names)
+    if table.names and table.n_rows == 0:
+        raise DataError("a table needs at least one row, got none")
     encoding.check(table.names)
     positions = [i for i, name in enumerate(table.names) if encoding.keeps(name)]
     if table.names and not positions:

@@ -5,11 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.data.dataset import Dataset
+from latentforest.inference.forest import Forest
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
+FEWEST, MOST = 16, 128  # starts by default
+COSTLY = 50_000_000  # numbers that all first iterations together may touch
 SHARE = 0.5  # share of the random part in a row of a start; the rest is the marginal distribution
+
+
+def count_starts(forest: Forest) -> int:
+    """Return how many starts are worth their time: many where an iteration is cheap."""
+    size = sum(int(plan.sizes[0]) + 8 * len(plan.weights) for plan in forest.plans)
+    return int(np.clip(COSTLY // size, FEWEST, MOST))
 
 
 def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: int) -> FloatArray:

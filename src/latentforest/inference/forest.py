@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -61,6 +61,10 @@ def _executor(n_threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads, thread_name_prefix=THREAD_NAME)
 
 
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+    os.register_at_fork(after_in_child=_executor.cache_clear)
+
+
 def map_threads(
     function: Callable[[Item], Result], items: Sequence[Item], n_jobs: int
 ) -> Iterable[Result]:
@@ -70,7 +74,21 @@ def map_threads(
         n_jobs == 1 or len(items) < 2 or is_worker
     ):  # a worker that waits for workers may wait forever
         return map(function, items)
-    return _executor(n_jobs).map(function, items)
+    return _collect(_executor(n_jobs), function, items)
+
+
+def _collect(
+    executor: ThreadPoolExecutor, function: Callable[[Item], Result], items: Sequence[Item]
+) -> Iterator[Result]:
+    """Yield results in order; if anything goes wrong, wait until nobody works any more."""
+    futures = [executor.submit(function, item) for item in items]
+    try:
+        for future in futures:
+            yield future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+        wait(futures)
 
 
 def count_threads(n_jobs: int | None) -> int:

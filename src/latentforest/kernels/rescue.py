@@ -1,7 +1,8 @@
 """One row in the log domain: slow, but it never underflows. See ``plan`` for the legend.
 
-Used for the rare row whose scaled likelihood vanishes: many columns speak for one state and many
-others for another. A row that is impossible in the log domain too has probability zero.
+Used for the rare row whose scaled likelihood vanishes, or may have lost a state that matters: many
+columns speak for one state and many others for another. A row that is impossible in the log
+domain too has probability zero.
 
 Written in scalar loops: array expressions take many times longer to compile.
 """
@@ -99,7 +100,6 @@ def _send_down(
     plan: Plan,
     theta: FloatArray,
     u: int,
-    p: int,
     outside: FloatArray,
     message: FloatArray,
 ) -> None:
@@ -180,7 +180,7 @@ def add_row(
         outside[root, x] -= value
     for u in range(root, end, N_FIELDS):
         _add_counts(nodes, theta, counts, u, pattern[u], weight, outside, belief)
-        _send_down(plan, theta, u, pattern[u], outside, message)
+        _send_down(plan, theta, u, outside, message)
     return value
 
 

@@ -94,8 +94,10 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         dataset = self._read(X, sample_weight)
         _warn_of_constant_columns(dataset)
+        _warn_of_many_states(dataset)
         seed = _draw_seed(self.random_state)
-        if self.time_limit is not None and not self.time_limit > 0:
+        is_number = isinstance(self.time_limit, numbers.Real)
+        if self.time_limit is not None and not (is_number and self.time_limit > 0):
             raise ParameterError(f"time_limit must be positive seconds, got {self.time_limit!r}")
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         with open_progress(self.progress) as say:
@@ -261,6 +263,21 @@ def _draw_seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _warn_of_many_states(dataset: Dataset) -> None:
+    names = [
+        variable.name
+        for variable in dataset.variables
+        if variable.is_categorical and variable.n_states > max(50, dataset.n_rows / 2)
+    ]
+    if names:
+        warnings.warn(
+            f"columns with nearly as many states as rows, like names or numbers of cases: "
+            f"{', '.join(names[:10])}; leave them out",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def _warn_of_constant_columns(dataset: Dataset) -> None:

@@ -6,11 +6,12 @@ a range.
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +20,10 @@ from sklearn.base import clone
 
 from latentforest.data import Variable
 from latentforest.data.table import Table
-from latentforest.errors import DataError, DataWarning, ParameterError
+from latentforest.errors import DataWarning, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.estimation.starts import random_starts, split_starts
+from latentforest.estimation.starts import count_starts, random_starts, split_starts
 from latentforest.inference.forest import Forest
 from latentforest.inference.posteriors import compute_posteriors
 from latentforest.kernels.types import FloatArray
@@ -38,9 +39,6 @@ from latentforest.scores.goodness import (
 )
 from latentforest.scores.validation import cross_validate
 
-CLASS = "class"
-MAX_RESIDUAL_COLUMNS = 100  # with more columns, bivariate residuals are left out of the fit table
-
 
 @dataclass(frozen=True)
 class _Candidate:
@@ -50,6 +48,7 @@ class _Candidate:
     network: Network
     result: FitResult
     row: dict[str, Any]
+    residuals: Table
     score: float
 
 
@@ -63,11 +62,12 @@ class LatentClass(LatentLearner):
         criterion; or "greedy": from one class upwards as long as the criterion rises.
     criterion
         "bic", "aic", "aic3", "caic", "sabic", "mdl", "icl", or "cv" (cross-validated predictive
-        log-likelihood).
+        log-likelihood; if there is no smoothing, that of one pseudo-count is used for it).
     max_states
         Highest number of classes that "greedy" tries.
     n_starts
-        Random starts; a pyramid of short runs picks one.
+        Random starts; a pyramid of short runs picks one. By default as many as cost little: 128 for
+        small tables, down to 16 for large ones.
     max_iterations, tolerance
         EM stops after so many iterations, or when one gains at most so much per row.
     smoothing
@@ -117,7 +117,7 @@ class LatentClass(LatentLearner):
         n_states: int | Sequence[int] | str = "greedy",
         criterion: str = "bic",
         max_states: int = 20,
-        n_starts: int = 32,
+        n_starts: int | None = None,
         max_iterations: int = 2000,
         tolerance: float = 1e-9,
         smoothing: Smoothing = 0.0,
@@ -143,8 +143,6 @@ class LatentClass(LatentLearner):
         self.progress = progress
 
     def _learn(self, work: Work) -> Learned:
-        if CLASS in work.data.bits:
-            raise DataError(f"a column is called {CLASS!r}, which is the latent variable's name")
         self._check()
         candidates: list[_Candidate] = []
         was_interrupted = False
@@ -168,9 +166,9 @@ class LatentClass(LatentLearner):
             attributes={
                 "n_states": best.n_states,
                 "fit_table": Table.from_rows([_without_seconds(c.row) for c in candidates]),
-                "class_sizes": best.network.cpd(CLASS),
+                "class_sizes": best.network.cpd(best.network.latents[0]),
                 "monitor": best.result.monitor,
-                "bivariate_residuals": compute_bivariate_residuals(best.network, work.data),
+                "bivariate_residuals": best.residuals,
                 "interrupted": was_interrupted,
             },
         )
@@ -180,7 +178,7 @@ class LatentClass(LatentLearner):
         if self.criterion != "cv" and self.criterion not in CRITERIA:
             known = ", ".join([*CRITERIA, "cv"])
             raise ParameterError(f"unknown criterion {self.criterion!r}; known are {known}")
-        if not (isinstance(self.n_starts, numbers.Integral) and self.n_starts >= 1):
+        if self.n_starts is not None and not _is_count(self.n_starts):
             raise ParameterError(f"n_starts must be at least 1, got {self.n_starts!r}")
         EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
 
@@ -188,9 +186,11 @@ class LatentClass(LatentLearner):
         began = time.monotonic()
         structure = make_structure(work.data.dataset.variables, n_states)
         forest = Forest(structure, work.data)
-        starts = random_starts(structure, work.data.dataset, self.n_starts, work.seed + n_states)
+        n_starts = count_starts(forest) if self.n_starts is None else int(self.n_starts)
+        starts = random_starts(structure, work.data.dataset, n_starts, work.seed + n_states)
         if earlier and earlier[-1].n_states == n_states - 1:
-            starts = np.concatenate([starts, split_starts(earlier[-1].network, CLASS, structure)])
+            split = split_starts(earlier[-1].network, structure.latents[0], structure)
+            starts = np.concatenate([starts, split])
 
         def tell(monitor: Monitor) -> None:
             work.say(f"{classes}: iteration {monitor.n_iterations}")
@@ -201,24 +201,27 @@ class LatentClass(LatentLearner):
         settings = EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
         result = fit(forest, starts, prior, settings, tell, work.deadline)
         network = order_classes(Network(structure, result.parameters))
-        row, summary = _describe(forest, network, result)
+        residuals = compute_bivariate_residuals(network, work.data)
+        row, summary = _describe(forest, network, result, residuals)
         score = self._score(work, n_states, summary)
         if self.criterion == "cv":
             row["cv"] = score
         row["seconds"] = time.monotonic() - began
         work.say(f"{classes}: BIC {row['bic']:,.2f}")
-        return _Candidate(n_states, network, result, row, score)
+        return _Candidate(n_states, network, result, row, residuals, score)
 
     def _score(self, work: Work, n_states: int, summary: FitSummary) -> float:
         if self.criterion != "cv":
             return evaluate(self.criterion, summary)
+        left, n_folds = work.seconds_left(), len(set(np.atleast_1d(self.folds).tolist()))
+        n_folds = int(self.folds) if np.ndim(self.folds) == 0 else n_folds
         smoothing = 1.0 if self.smoothing in (None, 0, "none") else self.smoothing
         learner = clone(self).set_params(
             n_states=n_states,
             criterion="bic",
             smoothing=smoothing,
             random_state=work.seed,
-            time_limit=work.seconds_left(),
+            time_limit=None if left is None else left / n_folds,
             progress=False,
         )
         with warnings.catch_warnings():
@@ -265,25 +268,36 @@ def _without_seconds(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def make_structure(variables: Sequence[Variable], n_states: int) -> Structure:
-    """Return the structure of a latent class model."""
-    parents = {variable.name: CLASS for variable in variables}
-    return Structure([Variable.hidden(CLASS, n_states), *variables], parents)
+    """Return the structure of a latent class model.
+
+    The latent variable is called "class", or "latent_class" if a column has that name.
+    """
+    taken = {variable.name for variable in variables}
+    name = next(name for name in _names_of_the_class() if name not in taken)
+    parents = {variable.name: name for variable in variables}
+    return Structure([Variable.hidden(name, n_states), *variables], parents)
+
+
+def _names_of_the_class() -> Iterator[str]:
+    yield from ("class", "latent_class")
+    yield from (f"latent_class_{i}" for i in itertools.count(2))
 
 
 def order_classes(network: Network) -> Network:
     """Sort the classes by size, largest first; equal ones by their tables."""
-    sizes = network.cpd(CLASS)
+    name = network.latents[0]
+    sizes = network.cpd(name)
     profile = np.concatenate([network.cpd(name) for name in network.observed], axis=1)
     keys = [(-round(float(size), 12), *row) for size, row in zip(sizes, profile, strict=True)]
-    return network.relabelled(CLASS, sorted(range(len(sizes)), key=lambda k: keys[k]))
+    return network.relabelled(name, sorted(range(len(sizes)), key=lambda k: keys[k]))
 
 
 def _describe(
-    forest: Forest, network: Network, result: FitResult
+    forest: Forest, network: Network, result: FitResult, residuals: Table
 ) -> tuple[dict[str, Any], FitSummary]:
     """Make the row of the fit table."""
     data = forest.data
-    posterior = compute_posteriors(forest, network, [CLASS])[0]
+    posterior = compute_posteriors(forest, network, network.latents)[0]
     weights = forest.data.row_weights
     summary = FitSummary(
         result.log_likelihood,
@@ -291,15 +305,16 @@ def _describe(
         data.total_weight,
         compute_entropy([posterior], weights),
     )
-    sizes: FloatArray = network.cpd(CLASS)
+    sizes: FloatArray = network.cpd(network.latents[0])
     row: dict[str, Any] = {
         "n_states": len(sizes),
         "log_likelihood": result.log_likelihood,
         "n_parameters": network.dimension,
         **{name: score(summary) for name, score in CRITERIA.items()},
-        "entropy_r2": compute_entropy_r2(posterior, weights),
+        "entropy_r2": compute_entropy_r2(posterior, weights) if len(sizes) > 1 else math.nan,
         "smallest_class": float(sizes.min()),
         **_fit_statistics(network, forest),
+        "largest_residual": max(residuals["residual"], default=math.nan),
         "iterations": result.monitor.n_iterations,
         "converged": result.monitor.converged,
     }
@@ -307,15 +322,12 @@ def _describe(
 
 
 def _fit_statistics(network: Network, forest: Forest) -> dict[str, Any]:
-    statistics: dict[str, Any] = dict.fromkeys(
-        ("g_squared", "x_squared", "df", "p_g_squared", "p_x_squared", "largest_residual"), math.nan
-    )
-    if not forest.data.dataset.has_missing:
-        goodness = compute_goodness_of_fit(network, forest.data)
-        statistics["df"] = goodness.degrees_of_freedom
-        for name in ("g_squared", "x_squared", "p_g_squared", "p_x_squared"):
-            statistics[name] = getattr(goodness, name)
-    if len(network.observed) <= MAX_RESIDUAL_COLUMNS:
-        residuals = compute_bivariate_residuals(network, forest.data)["residual"]
-        statistics["largest_residual"] = max(residuals, default=math.nan)
-    return statistics
+    """G², X² and their p-values, unless the table has more cells than observations."""
+    names = ("g_squared", "x_squared", "df", "p_g_squared", "p_x_squared")
+    data = forest.data
+    cards = [network.structure.shape(name)[-1] for name in network.observed]
+    if data.dataset.has_missing or math.prod(cards) > data.total_weight:
+        return dict.fromkeys(names, math.nan)
+    found = compute_goodness_of_fit(network, data)
+    values = (found.g_squared, found.x_squared, found.degrees_of_freedom)
+    return dict(zip(names, (*values, found.p_g_squared, found.p_x_squared), strict=True))

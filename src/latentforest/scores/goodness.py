@@ -12,9 +12,10 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.table import Table
 from latentforest.errors import DataError
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.kernels.types import FloatArray
+from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.network import Network
 
+BLOCK_ROWS = 1 << 14  # rows whose indicators are held at once
 LEAST_PER_CELL = 5.0  # rows per cell of the full table below which p-values are not given
 
 
@@ -92,31 +93,59 @@ def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset)
         Columns ``first``, ``second``, ``residual``, largest first.
     """
     dataset = data.dataset if isinstance(data, PatternedData) else data
-    names = list(network.observed)
-    rows: list[tuple[str, str, float]] = []
+    names = network.observed
+    if len(names) < 2:
+        return Table({"first": [], "second": [], "residual": []})
+    edges = np.cumsum([0, *(network.structure.shape(name)[-1] for name in names)])
+    observed = _count_pairs(dataset.select(names), edges)
+    expected = _expect_pairs(network, edges)
+    starts = edges[:-1]
+    sums = np.add.reduceat(np.add.reduceat(observed, starts, axis=0), starts, axis=1)
+    sizes = np.diff(edges)
+    expected *= np.repeat(np.repeat(sums, sizes, axis=0), sizes, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cells = (observed - expected) ** 2 / expected
+    cells[(observed == 0) & (expected == 0)] = 0.0
+    statistics = np.add.reduceat(np.add.reduceat(cells, starts, axis=0), starts, axis=1)
+    freedom = np.maximum(np.outer(sizes - 1, sizes - 1), 1)
+    first, second = np.triu_indices(len(names), 1)
+    residuals = np.where(np.outer(sizes > 1, sizes > 1), statistics / freedom, 0.0)[first, second]
+    order = np.argsort(-residuals, kind="stable")
+    return Table(
+        {
+            "first": [names[i] for i in first[order]],
+            "second": [names[j] for j in second[order]],
+            "residual": residuals[order].tolist(),
+        }
+    )
+
+
+def _count_pairs(dataset: Dataset, edges: AnyArray) -> FloatArray:
+    """Count the rows with each pair of states of any two columns, all columns side by side."""
+    counts = np.zeros((edges[-1], edges[-1]))
+    for low in range(0, dataset.n_rows, BLOCK_ROWS):
+        rows = slice(low, low + BLOCK_ROWS)
+        weights = dataset.weights[rows]
+        indicators = np.zeros((len(weights), edges[-1]))
+        for start, column in zip(edges[:-1], dataset.columns, strict=True):
+            codes = column[rows].astype(np.int64)
+            seen = np.flatnonzero(codes >= 0)
+            indicators[seen, start + codes[seen]] = 1.0
+        counts += indicators.T @ (indicators * weights[:, None])
+    return counts
+
+
+def _expect_pairs(network: Network, edges: AnyArray) -> FloatArray:
+    """Probabilities of each pair of states of any two observed variables."""
+    names, latents = network.observed, network.latents
+    expected = np.zeros((edges[-1], edges[-1]))
+    if len(latents) == 1 and all(network.structure.parents(name) == latents for name in names):
+        profiles = np.concatenate([network.cpd(name) for name in names], axis=1)
+        return profiles.T @ (profiles * network.cpd(latents[0])[:, None])
     for i, first in enumerate(names[:-1]):
         joints = compute_pair_marginals(network, first, names[i + 1 :])
-        for second, expected in zip(names[i + 1 :], joints, strict=True):
-            rows.append((first, second, _residual(dataset, first, second, expected)))
-    rows.sort(key=lambda row: (-row[2], row[0], row[1]))
-    columns = zip(*rows, strict=True) if rows else ((), (), ())
-    return Table(dict(zip(("first", "second", "residual"), map(list, columns), strict=True)))
-
-
-def _residual(dataset: Dataset, first: str, second: str, joint: FloatArray) -> float:
-    a, b = dataset.column(first).astype(np.int64), dataset.column(second).astype(np.int64)
-    both = (a >= 0) & (b >= 0)
-    cells = a[both] * joint.shape[1] + b[both]
-    observed = np.bincount(cells, weights=dataset.weights[both], minlength=joint.size)
-    expected = observed.sum() * joint.ravel()
-    possible = expected > 0
-    freedom = (joint.shape[0] - 1) * (joint.shape[1] - 1)
-    if freedom == 0:
-        return 0.0
-    if observed[~possible].any():
-        return math.inf
-    gaps = observed[possible] - expected[possible]
-    return float(np.sum(gaps**2 / expected[possible]) / freedom)
+        expected[edges[i] : edges[i + 1], edges[i + 1] :] = np.concatenate(joints, axis=1)
+    return expected + expected.T
 
 
 def compute_pair_marginals(network: Network, first: str, others: Sequence[str]) -> list[FloatArray]:

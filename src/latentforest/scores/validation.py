@@ -57,6 +57,8 @@ def hold_out(learner: Learner, train: Dataset, test: Dataset) -> float:
     from sklearn.base import clone
 
     fitted = clone(learner).fit(train)
+    if getattr(fitted, "interrupted_", False):
+        raise KeyboardInterrupt
     used = test.weights > 0
     return float(np.sum(test.weights[used] * fitted.score_samples(test)[used]))
 
@@ -77,9 +79,10 @@ def cross_validate(
     data
         Dataset or anything that makes one.
     folds
-        Number of folds of shuffled rows, or the label of each row's fold.
+        The label of each row's fold, or a number of folds. Observations are then dealt out at
+        random; where all weights are whole numbers, each row stands for that many of them.
     random_state
-        Seed of the shuffling.
+        Seed of the dealing.
 
     Examples
     --------
@@ -89,25 +92,50 @@ def cross_validate(
     3
     """
     dataset = data if isinstance(data, Dataset) else Dataset.from_table(data)
-    labels = assign_folds(dataset.n_rows, folds, random_state)
-    names = list(dict.fromkeys(labels.tolist())) if np.ndim(folds) else sorted(set(labels.tolist()))
-    values, weights = [], []
-    for name in names:
-        test = labels == name
-        values.append(hold_out(learner, dataset.take(~test), dataset.take(test)))
-        weights.append(float(dataset.weights[test].sum()))
-    return ValidationResult(tuple(names), np.array(values), np.array(weights))
+    names, test_weights = split_weights(dataset, folds, random_state)
+    values = []
+    for weights in test_weights:
+        train = dataset.with_weights(dataset.weights - weights).take(dataset.weights > weights)
+        test = dataset.with_weights(weights).take(weights > 0)
+        values.append(hold_out(learner, train, test))
+    sums = np.array([weights.sum() for weights in test_weights])
+    return ValidationResult(tuple(names), np.array(values), sums)
 
 
-def assign_folds(n_rows: int, folds: int | ArrayLike, random_state: int | None = 0) -> NDArray[Any]:
-    """Return the fold of each row: given labels checked, or shuffled rows dealt out evenly."""
-    if isinstance(folds, int | np.integer):
-        if not 2 <= folds <= n_rows:
-            raise ParameterError(f"folds must be between 2 and the {n_rows} rows, got {folds}")
-        order = np.random.default_rng(random_state).permutation(n_rows)
-        labels = np.empty(n_rows, np.int64)
-        labels[order] = np.arange(n_rows) % folds
-        return labels
+def split_weights(
+    dataset: Dataset, folds: int | ArrayLike, random_state: int | None = 0
+) -> tuple[list[Any], list[FloatArray]]:
+    """Return the names of the folds, and the weight of each row in each of them."""
+    weights = dataset.weights
+    if not isinstance(folds, int | np.integer):
+        labels = _check_labels(dataset.n_rows, folds)
+        names = list(dict.fromkeys(labels.tolist()))
+        return names, [np.where(labels == name, weights, 0.0) for name in names]
+    is_counted = bool(np.all(weights == np.floor(weights)) and weights.max() > 1)
+    counts = weights.astype(np.int64) if is_counted else (weights > 0).astype(np.int64)
+    if not 2 <= folds <= counts.sum():
+        what = "observations" if is_counted else "rows"
+        raise ParameterError(f"folds must be between 2 and the {counts.sum()} {what}, got {folds}")
+    parts = _deal(counts, int(folds), np.random.default_rng(random_state))
+    if is_counted:
+        return list(range(int(folds))), [part.astype(np.float64) for part in parts]
+    return list(range(int(folds))), [part * weights for part in parts]
+
+
+def _deal(
+    counts: NDArray[np.int64], n_folds: int, generator: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    """Deal the observations of all rows out at random, as many to each fold as to any other."""
+    parts, left = [], counts.copy()
+    for fold in range(n_folds):
+        size = int(left.sum()) // (n_folds - fold)
+        part = generator.multivariate_hypergeometric(left, size, method="marginals")
+        parts.append(part)
+        left -= part
+    return parts
+
+
+def _check_labels(n_rows: int, folds: ArrayLike) -> NDArray[Any]:
     labels = np.asarray(folds)
     if labels.shape != (n_rows,):
         raise ParameterError(
