@@ -12,7 +12,8 @@ from latentforest.datasets.generate import (
     random_latent_tree,
 )
 from latentforest.errors import DataError, ModelError, ParameterError
-from latentforest.inference.forest import Forest, PatternedData, count_threads, map_threads
+from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.threads import count_threads, map_threads
 from latentforest.model import Network, Structure
 from reference.enumeration import enumerate_rows
 from reference.log_domain import propagate_logs

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from latentforest.errors import ParameterError
-from latentforest.inference.forest import Forest, map_threads
+from latentforest.inference.forest import Forest
+from latentforest.inference.threads import map_threads
 from latentforest.kernels.em import (
     CONVERGED,
     N_DONE,

@@ -6,19 +6,16 @@ over these rows: it gives log-likelihoods and expected counts for any parameters
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.errors import DataError, ModelError, ParameterError
+from latentforest.errors import DataError, ModelError
 from latentforest.inference.patterns import Grouping, Mask, PatternStore, group_children
 from latentforest.inference.plan import build_plan, draw_forest, flatten
+from latentforest.inference.threads import count_threads, map_threads
 from latentforest.kernels.plan import (
     COLUMN,
     MESSAGES,
@@ -43,9 +40,6 @@ NOTHING = np.empty(0)
 FLOOR = 1e-270  # upper bound of an entry that underflow would remove or make imprecise
 LOSS = 1e-12  # difference of log-likelihoods that rows may have because of lost entries
 
-THREAD_NAME = "latentforest"
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -54,51 +48,6 @@ class Block(NamedTuple):
 
     store: PatternStore
     weights: FloatArray
-
-
-@lru_cache(maxsize=1)
-def _executor(n_threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(n_threads, thread_name_prefix=THREAD_NAME)
-
-
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
-    os.register_at_fork(after_in_child=_executor.cache_clear)
-
-
-def map_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], n_jobs: int
-) -> Iterable[Result]:
-    """Apply a function to each item, in order, with up to ``n_jobs`` threads."""
-    is_worker = threading.current_thread().name.startswith(THREAD_NAME)
-    if (
-        n_jobs == 1 or len(items) < 2 or is_worker
-    ):  # a worker that waits for workers may wait forever
-        return map(function, items)
-    return _collect(_executor(n_jobs), function, items)
-
-
-def _collect(
-    executor: ThreadPoolExecutor, function: Callable[[Item], Result], items: Sequence[Item]
-) -> Iterator[Result]:
-    """Yield results in order; if anything goes wrong, wait until nobody works any more."""
-    futures = [executor.submit(function, item) for item in items]
-    try:
-        for future in futures:
-            yield future.result()
-    finally:
-        for future in futures:
-            future.cancel()
-        wait(futures)
-
-
-def count_threads(n_jobs: int | None) -> int:
-    """Turn a scikit-learn style ``n_jobs`` into a number of threads."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    if n_jobs is None:
-        return 1
-    if n_jobs == 0 or not isinstance(n_jobs, int | np.integer):
-        raise ParameterError(f"n_jobs must be a non-zero whole number or None, got {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, (available or 1) + 1 + int(n_jobs))
 
 
 class PatternedData:
