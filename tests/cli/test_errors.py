@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from pathlib import Path
 
@@ -108,7 +109,11 @@ USAGE = {
     "no states": (["--states", "0"], "expected a number such as 3"),
     "reversed range": (["--states", "8:1"], "expected a number such as 3"),
     "smoothing": (["--smoothing", "some"], "expected a number, none or laplace"),
-    "folds": (["--folds", "x"], "neither a number nor a column of the table nor a file"),
+    "folds": (
+        ["--folds", "x", "--criterion", "cv"],
+        "neither a number nor a column of the table nor a file",
+    ),
+    "unused folds": (["--folds", "A"], "--folds: folds are used only with --criterion cv"),
     "foreign option": (
         ["--learner", "independence", "--states", "3"],
         "--states: the learner 'independence' has no such setting; its settings are --smoothing",
@@ -149,10 +154,11 @@ def test_settings_that_make_no_sense(run, arguments, message):
 
 def test_fold_files_must_fit(run, tmp_path):
     short = write(tmp_path, "fold\n1\n2\n", "short.csv")
-    result = run("learn", "hiv-tests", "--folds", short, code=1)
+    asked = ("learn", "hiv-tests", "--criterion", "cv", "--folds")
+    result = run(*asked, short, code=1)
     assert "has 2 rows and 1 columns, expected 9 rows" in result.stderr
     one = write(tmp_path, "fold\n" + "1\n" * 9, "one.csv")
-    assert "at least two folds" in run("learn", "hiv-tests", "--folds", one, code=1).stderr
+    assert "at least two folds" in run(*asked, one, code=1).stderr
 
 
 @pytest.mark.parametrize("place", ["nowhere/model.json", "folder.json", "file/model.json"])
@@ -171,6 +177,18 @@ def test_unwritable_folder_is_found_before_learning(run, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     result = run("learn", "hiv-tests", "--out", tmp_path / "model.json", code=1)
     assert "model.json: Permission denied in" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["learn", "sample"])
+def test_full_disk_names_the_file(run, model, tmp_path, monkeypatch, command):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    out = tmp_path / ("m.json" if command == "learn" else "rows.csv")
+    first = ["hiv-tests", "--states", "1"] if command == "learn" else [model, 3]
+    result = run(command, *first, "--out", out, code=1)
+    assert f"error: cannot write {out}: No space left on device" in result.stderr
 
 
 def test_unexpected_errors_are_short(run, monkeypatch):
@@ -195,6 +213,8 @@ def test_unknown_command_is_wrong_usage(run):
 
 def test_messages_name_options_of_the_command_line():
     assert translate("pass kinds={'a b': 'continuous'}") == "pass --continuous 'a b'"
+    assert translate("leave them out or read them with") == "use --exclude, or"
+    assert translate("format: got 'xls'") == "--format: got 'xls'"
     assert translate("tolerance must not be negative") == "--tolerance must not be negative"
 
 

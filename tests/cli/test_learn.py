@@ -90,6 +90,21 @@ def test_column_names_with_commas_are_quoted(run, tmp_path):
     assert facts["data"]["columns"] == ["z"]
 
 
+@pytest.mark.parametrize("name", ["tab", r"\t"])
+def test_tab_has_names(run, tmp_path, name):
+    path = tmp_path / "table.csv"
+    path.write_text("a,1\tb\nx\ty\ny\tx\n")
+    facts = json.loads(run("learn", path, "--delimiter", name, "--json", "-q").stdout)
+    assert facts["data"]["columns"] == ["a,1", "b"]
+
+
+def test_missing_texts_of_arff_files_in_capitals(run, tmp_path):
+    path = tmp_path / "TABLE.ARFF"
+    path.write_text("@relation r\n@attribute a {NA,-9,x}\n@data\nNA\n-9\nx\n")
+    facts = json.loads(run("learn", path, "--missing", "-9", "--states", "1", "--json").stdout)
+    assert facts["data"]["missing_values"] == 1
+
+
 def test_missing_texts_are_added_to_the_usual_ones(run, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,b\n1,x\n-9,y\n,x\n2,y\n")
@@ -128,6 +143,13 @@ def test_other_settings_go_to_the_estimator(run):
 def test_end_before_convergence_is_said(run):
     result = run("learn", "hiv-tests", "--states", "2", "--max-iterations", "2", "--starts", "1")
     assert "warning: EM did not converge: the limit of 2 iterations was reached" in result.stderr
+
+
+def test_more_classes_than_observations_are_said(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n2,1\n")
+    result = run("learn", path, "--states", "1:3")
+    assert "warning: --states asks for up to 3 classes, more than the 2 obs" in result.stderr
 
 
 def test_constant_column_gives_one_warning_line(run, tmp_path):

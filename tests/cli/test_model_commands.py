@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import latentforest as lf
+from latentforest import Network, Variable
 from latentforest.datasets.generate import random_latent_class, random_latent_forest
 from latentforest.learners import Independence, LatentClass
 
@@ -128,8 +129,6 @@ def test_score_with_missing_values_has_no_test(run, model, tmp_path):
 
 
 def test_impossible_rows_are_counted(run, tmp_path):
-    from latentforest import Network, Variable
-
     network = Network.from_tables(
         [Variable.hidden("h", 2), Variable("a", ("0", "1")), Variable("b", ("0", "1"))],
         {"a": "h", "b": "h"},
@@ -146,6 +145,33 @@ def test_impossible_rows_are_counted(run, tmp_path):
     result = run("predict", tmp_path / "m.json", path)
     assert result.stdout == "h,h=1,h=2\n1,1.0,0.0\n,,\n"
     assert "warning: 1 rows have probability zero" in result.stderr
+
+
+def save_two_trees(path, second="L2"):
+    """Save a model of two trees, in each of which both columns are copies of the latent one."""
+    names = {"L1": "ab", second: "cd"}
+    variables, edges, tables = [], {}, {}
+    for latent, children in names.items():
+        variables += [Variable.hidden(latent, 2), *(Variable(c, ("0", "1")) for c in children)]
+        edges.update(dict.fromkeys(children, latent))
+        tables.update({latent: [0.5, 0.5], **{c: [[1, 0], [0, 1]] for c in children}})
+    Network.from_tables(variables, edges, tables).save(path)
+
+
+def test_predict_leaves_all_fields_of_impossible_rows_empty(run, tmp_path):
+    save_two_trees(tmp_path / "m.json")
+    path = tmp_path / "new.csv"
+    path.write_text("a,b,c,d\n0,0,0,1\n0,1,0,0\n0,0,1,1\n")
+    _, rows = read_csv(run("predict", tmp_path / "m.json", path).stdout)
+    assert rows == [[""] * 6, [""] * 6, ["1", "1.0", "0.0", "2", "0.0", "1.0"]]
+
+
+def test_predict_refuses_columns_of_the_same_name(run, tmp_path):
+    save_two_trees(tmp_path / "m.json", second="L1=1")
+    path = tmp_path / "new.csv"
+    path.write_text("a,b,c,d\n0,0,0,0\n")
+    result = run("predict", tmp_path / "m.json", path, code=1)
+    assert "two columns of the result would be called 'L1=1'" in result.stderr
 
 
 def test_predict_to_the_screen(run, model, learner):
@@ -186,11 +212,22 @@ def test_unseen_states(run, model, tmp_path):
     )
 
 
+def test_unseen_states_leave_other_columns_alone(run, tmp_path):
+    variables = [Variable("a", ("01", "1")), Variable("b", ("NA", "x")), Variable("c", ("0", "1"))]
+    tables = {"a": [0.125, 0.875], "b": [0.25, 0.75], "c": [0.5, 0.5]}
+    Network.from_tables(variables, {}, tables).save(tmp_path / "m.json")
+    path, out = tmp_path / "new.csv", tmp_path / "rows.csv"
+    path.write_text("a,b,c\n01,NA,\n01,never,\n")
+    run("score", tmp_path / "m.json", path, "--per-row", out)
+    values = [float(row[0]) for row in read_csv(out.read_text())[1]]
+    np.testing.assert_allclose(values, np.log([0.125 * 0.25, 0.125]))
+
+
 def test_missing_columns_are_named(run, model, tmp_path):
     path = tmp_path / "new.csv"
     path.write_text("A,B,c,D\n+,-,-,+\n")
-    assert "there is no column 'C'" in run("predict", model, path, code=1).stderr
-    assert "there is no column 'C'" in run("score", model, path, code=1).stderr
+    assert "lacks the column 'C'" in run("predict", model, path, code=1).stderr
+    assert "lacks the column 'C'" in run("score", model, path, code=1).stderr
 
 
 def test_nothing_to_predict(run, tmp_path):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -47,6 +48,32 @@ def test_broken_pipe_is_quiet(model):
     process.stderr.close()
     assert errors == b""
     assert process.wait() == 141
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs pipes without a reader")
+@pytest.mark.parametrize("arguments", [["datasets"], ["--help"], ["--version"]])
+def test_output_for_a_reader_that_went_away(arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run([*COMMAND, *arguments], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--help"], ["datasets", "--help"], ["datasets", "--json"]])
+def test_output_that_cannot_be_written(arguments):
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE)
+    message = b"error: cannot write to standard output: No space left on device\n"
+    assert (result.returncode, result.stderr) == (1, message)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+def test_closed_output():
+    command = ["sh", "-c", '"$@" >&-', "sh", *COMMAND, "datasets"]
+    result = subprocess.run(command, stderr=subprocess.PIPE)
+    assert (result.returncode, result.stderr) == (1, b"error: standard output is closed\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")

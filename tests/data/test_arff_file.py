@@ -104,3 +104,25 @@ def test_kinds_can_be_changed(arff):
 def test_damaged_files(arff, content, message):
     with pytest.raises(FileFormatError, match=message):
         arff(content)
+
+
+@pytest.mark.parametrize("after", ["{5}", "% or {z}", "{0.5} % half"])
+def test_a_weight_or_comment_may_follow_the_states(tmp_path, after):
+    path = tmp_path / "t.arff"
+    path.write_text(f"@relation r\n@attribute b {{x,'}}'}} {after}\n@data\nx\n")
+    assert read(path).variable("b").states == ("x", "}")
+
+
+@pytest.mark.parametrize("after", ["z}", "{five}", "numeric"])
+def test_other_text_after_the_states_is_an_error(tmp_path, after):
+    path = tmp_path / "t.arff"
+    path.write_text(f"@relation r\n@attribute b {{x,y}} {after}\n@data\nx\n")
+    with pytest.raises(FileFormatError, match=r"line 2: .* follows the states of attribute 'b'"):
+        read(path)
+
+
+@pytest.mark.parametrize("states", ["1,1.0", "1.0,2.0,01"])
+def test_declared_states_are_never_renamed(tmp_path, states):
+    path = tmp_path / "t.arff"
+    path.write_text(f"@relation r\n@attribute b {{{states}}}\n@data\n1.0\n")
+    assert read(path).variable("b").states == tuple(states.split(","))

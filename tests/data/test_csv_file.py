@@ -79,7 +79,7 @@ def test_encodings(csv):
         ("a,a\n1,2\n", "line 1: column names must be unique; repeated: 'a'"),
         (",a\n1,2\n", "line 1: column 1 of 2 has no name"),
         ("a,b\n", "has a header but no rows"),
-        ("\n1,2\n", "line 1: expected a header"),
+        ("\n\n", "line 1: expected a header"),
     ],
 )
 def test_damaged_files(csv, content, message):
@@ -91,3 +91,31 @@ def test_text_in_a_column_of_numbers(csv):
     path = csv("a\n" + "".join(f"{i}.5\n" for i in range(6000)) + "tall\n")
     with pytest.raises(DataError, match=r"'a', row 6000 .*'tall' is not a number"):
         read(path, kinds={"a": "continuous"})
+
+
+def test_blank_lines_of_a_single_column_are_missing_values(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a\nx\n\ny\n\n\n")
+    assert read(path).column("a").tolist() == [0, -1, 1]
+
+
+def test_blank_lines_before_the_header_are_skipped(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n \na|b\nx|y\n")
+    assert read(path).names == ("a", "b")
+    path.write_text("\n\na|b\nx\n")
+    with pytest.raises(FileFormatError, match="line 4: 1 values, expected 2"):
+        read(path)
+
+
+def test_a_header_that_ends_with_a_delimiter(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,\n1,2,\n")
+    with pytest.raises(FileFormatError, match="column 3 of 3 has no name; the header ends with"):
+        read(path)
+
+
+def test_long_fields(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,b\n{'x' * 200_000},1\n")
+    assert len(read(path).variable("a").states[0]) == 200_000

@@ -1,4 +1,5 @@
 import datetime
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -154,3 +155,59 @@ def test_bad_tables(table, options, message):
 def test_bad_options(options, message):
     with pytest.raises(ParameterError, match=message):
         Dataset.from_table({"v": [1, 2]}, **options)
+
+
+@pytest.mark.parametrize("kinds", [None, "categorical"])
+def test_leading_zeros_are_kept(kinds):
+    data = Dataset.from_table({"zip": ["02134", "2134", "00501"]}, kinds=kinds)
+    assert data.variable("zip").states == ("00501", "02134", "2134")
+
+
+@pytest.mark.parametrize("null", [None, float("nan")])
+def test_large_integers_with_nulls_stay_apart(null):
+    data = Dataset.from_table({"id": [2**53 + 1, null, 2**53 + 2]}, kinds="categorical")
+    assert data.variable("id").states == (str(2**53 + 1), str(2**53 + 2))
+    assert data.column("id").tolist() == [0, -1, 1]
+
+
+def test_large_integers_with_a_marker_stay_apart():
+    ids = np.array([2**53 + 1, -9, 2**53 + 2])
+    data = Dataset.from_table({"id": ids}, kinds="categorical", missing=["-9"])
+    assert data.column("id").tolist() == [0, -1, 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([10**400, 1], "'a', row 0 .*inf is not allowed"),
+        ([(1, [2])], "'a', row 0 .*a value of type tuple"),
+        ([Decimal("sNaN")], "'a', row 0 .*a value of type Decimal"),
+        ({1, 2}, "'a' must be an array or a list"),
+    ],
+)
+def test_unusable_values(values, message):
+    with pytest.raises(DataError, match=message):
+        Dataset.from_table({"a": values})
+
+
+@pytest.mark.parametrize("missing", [[-9], None, "NA"])
+def test_missing_must_be_texts(missing):
+    with pytest.raises(ParameterError, match=r"missing: got .*expected a collection of texts"):
+        Dataset.from_table({"a": [1]}, missing=missing)
+
+
+@pytest.mark.parametrize("states", [{"a": 3}, 3])
+def test_states_must_be_lists_by_name(states):
+    with pytest.raises(ParameterError, match=r"states.*3"):
+        Dataset.from_table({"a": [1]}, states=states)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_matrix_is_an_array():
+    assert Dataset.from_table(np.matrix([[1, 2], [3, 4]])).n_columns == 2
+
+
+def test_text_in_the_weights_column():
+    message = r"weights column 'w', row 1 \(counted from 0\): 'x' is not a number$"
+    with pytest.raises(DataError, match=message):
+        Dataset.from_table({"a": [1, 2], "w": ["1", "x"]}, weights="w")

@@ -151,3 +151,16 @@ def test_empty_frames(make):
         Dataset.from_table(make({}))
     with pytest.raises(DataError, match="at least one row"):
         Dataset.from_table(make({"v": np.array([], dtype=float)}), kinds="continuous")
+
+
+def test_large_integers_with_nulls_stay_apart():
+    ids = [2**63 + 1, None, 2**63 + 2]
+    tables = [
+        pd.DataFrame({"id": pd.array(ids, dtype="UInt64")}),
+        pl.DataFrame({"id": pl.Series(ids, dtype=pl.UInt64)}),
+        pa.table({"id": pa.array(ids, type=pa.uint64())}),
+    ]
+    for table in tables:
+        data = Dataset.from_table(table, kinds="categorical")
+        assert data.variable("id").states == (str(2**63 + 1), str(2**63 + 2))
+        assert data.column("id").tolist() == [0, -1, 1]

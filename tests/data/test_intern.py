@@ -37,9 +37,25 @@ def test_many_texts_stay_text():
 
 
 def test_text_after_many_numbers_brings_the_labels_back():
-    column = collect(["1", "2.0", "3", "4", "?"], ["x", "1"])
+    column = collect(["1", "2.5", "3", "4", "?"], ["x", "1"])
     assert isinstance(column, Labels)
-    assert [column.labels[code] for code in column.codes] == ["1", "2", "3", "4", "", "x", "1"]
+    assert list(column.labels) == ["1", "2.5", "3", "4", "x"]
+    assert column.codes.tolist() == [0, 1, 2, 3, -1, 4, 0]
+
+
+@pytest.mark.parametrize("text", ["007", "1.50", "1_000", "nan", "inf", "-0", "100000000000000001"])
+@pytest.mark.parametrize("late", [False, True])
+def test_texts_that_floats_would_change_stay_text(text, late):
+    numbers = ["1", "2", "3", "4"]
+    column = collect(numbers, [text]) if late else collect([*numbers, text])
+    assert isinstance(column, Labels)
+    assert list(column.labels) == [*numbers, text]
+
+
+def test_numpy_booleans_differ_from_numbers():
+    column = intern.intern_objects([np.True_, 1, 0, 2, "x"], "a")
+    assert isinstance(column, Labels)
+    assert list(column.labels) == ["True", "1", "0", "2", "x"]
 
 
 def test_numbers_can_be_kept_as_text():

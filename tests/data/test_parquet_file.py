@@ -66,3 +66,13 @@ def test_without_pyarrow_the_message_says_what_to_install(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'latentforest\[parquet\]'"):
         read(path)
+
+
+def test_a_damaged_page(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": list(range(1000))}), path, compression="gzip")
+    content = bytearray(path.read_bytes())
+    content[4:200] = bytes(196)
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match="column 'a' is damaged"):
+        read(path)

@@ -44,3 +44,9 @@ def test_bad_tables_and_names(tmp_path):
         write_table({}, tmp_path / "t.csv")
     with pytest.raises(ParameterError, match=r"must end in one of \.csv, \.tsv"):
         write_table({"a": np.zeros(1)}, tmp_path / "t.xlsx")
+
+
+def test_a_lone_carriage_return_is_quoted(tmp_path):
+    path = tmp_path / "t.csv"
+    write_table({"a\r": np.array(["x\ry", "z"]), "b": np.array([1, 2])}, path)
+    assert path.read_bytes() == b'"a\r",b\n"x\ry",1\nz,2\n'

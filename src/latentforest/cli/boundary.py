@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import sys
@@ -24,14 +25,17 @@ FAILED = 1
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
+_FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+
 # The library's advice names arguments of Python functions; here they have other names.
 _TRANSLATIONS = (
     (r"(drop it), or pass states=.*? or kinds=.*", r"\1 with --exclude"),
     (r"kinds=\{(['\"])(.*?)\1: '(\w+)'\}", r"--\3 '\2'"),
-    (r"leave it out or read it with", "use --exclude, or"),
+    (r"leave (?:it|them) out or read (?:it|them) with", "use --exclude, or"),
     (r"\blist it in missing=", "list it with --missing"),
     (r"\bpass its encoding=", "pass its --encoding"),
     (r"\bpass format=", "pass --format"),
+    (r"\bformat(?=: got)", "--format"),
     (r"\bexclude=", "--exclude"),
     (r"\btime_limit must", "--time-limit must"),
     (r"\bmax_iterations must", "--max-iterations must"),
@@ -51,7 +55,7 @@ class GuardedGroup(TyperGroup):
                 result = super().invoke(ctx)
                 sys.stdout.flush()
             except BrokenPipeError:
-                _discard_output()
+                discard_output()
                 raise typer.Exit(BROKEN_PIPE) from None
             except KeyboardInterrupt as error:
                 if debug:
@@ -62,7 +66,8 @@ class GuardedGroup(TyperGroup):
                 # Only typer's own exceptions, such as those for wrong usage, have an exit code.
                 if hasattr(error, "exit_code"):
                     raise
-                _report(error, debug)
+                report(error, debug)
+                _flush_or_discard()
                 raise typer.Exit(FAILED) from None
         return result
 
@@ -84,7 +89,21 @@ def translate(message: str) -> str:
     return message
 
 
-def _report(error: Exception, debug: bool) -> None:
+@contextlib.contextmanager
+def naming_output(path: object) -> Iterator[None]:
+    """Make the system's errors say which file could not be written."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        raise OSError(f"cannot write {path}: {error.strerror}") from error
+
+
+def report(error: Exception, debug: bool = False) -> None:
+    """Write an error to standard error, in a line or as a traceback."""
     if debug:
         _print_traceback(error)
     else:
@@ -99,6 +118,8 @@ def _explain(error: Exception) -> str:
     if isinstance(error, LatentForestError):
         return translate(str(error))
     if isinstance(error, OSError):
+        if error.filename is None and error.errno in _FULL:  # files are named in any case
+            return f"cannot write to standard output: {error.strerror}"
         if error.filename is None or error.strerror is None:
             return str(error)
         return f"cannot open {error.filename}: {error.strerror}"
@@ -125,8 +146,16 @@ def _plain_warnings(debug: bool) -> Iterator[None]:
         yield
 
 
-def _discard_output() -> None:
-    """Keep the interpreter from complaining about the closed pipe when it flushes at the end."""
+def _flush_or_discard() -> None:
+    """Write what is left of the output, if it can be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        discard_output()
+
+
+def discard_output() -> None:
+    """Keep the interpreter from complaining about output that it cannot flush at the end."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from latentforest.cli.boundary import say, warn
+from latentforest.cli.boundary import naming_output, say, warn
 from latentforest.cli.learn_options import (
     Categorical,
     Continuous,
@@ -119,6 +119,7 @@ def learn(
             **read_settings(settings or ()),
         },
     )
+    _check_folds(folds, estimator)
     check_output(out, MODEL_FILES)
     reading = Reading(
         weights=weights,
@@ -134,8 +135,26 @@ def learn(
         tell(f"reading {data}")
         labels, table = read_folds(folds, read_data(data, reading))
         estimator.set_params(progress=tell, **({} if labels is None else {"folds": labels}))
+        _warn_of_many_classes(estimator, table)
         outcome = _run(data, table, learner, estimator, out)
     _report(outcome, as_json, quiet)
+
+
+def _check_folds(folds: str | None, learner: NetworkLearner) -> None:
+    if folds is not None and learner.get_params().get("criterion") != "cv":
+        raise typer.BadParameter("folds are used only with --criterion cv", param_hint="--folds")
+
+
+def _warn_of_many_classes(learner: NetworkLearner, data: Dataset) -> None:
+    """Say if there are fewer observations than classes."""
+    states = learner.get_params().get("n_states")
+    numbers = [states] if isinstance(states, int) else states
+    if not isinstance(numbers, list | tuple) or max(numbers) <= data.total_weight:
+        return
+    warn(
+        f"--states asks for up to {max(numbers):,} classes, more than the "
+        f"{data.total_weight:,.10g} observations can tell apart"
+    )
 
 
 def _run(
@@ -145,7 +164,8 @@ def _run(
     began = time.monotonic()
     learner.fit(data)
     if out is not None:
-        learner.network_.save(out)
+        with naming_output(out):
+            learner.network_.save(out)
     seconds = time.monotonic() - began
     return Outcome(
         source, data, name, learner, seconds, getattr(learner, "interrupted_", False), out

@@ -11,6 +11,7 @@ from latentforest.cli.learners import describe_learners
 from latentforest.cli.options import OUTPUT, READING
 
 LEARNER = "Learner"
+COMMAS = "A name with a comma goes in double quotes."
 
 
 def _option(help: str, metavar: str | None = None, *names: str, **further: Any) -> Any:
@@ -67,13 +68,19 @@ Settings = Annotated[
     ),
 ]
 Categorical = Annotated[
-    str | None, _option("Columns to read as categories: a,b.", "COLUMNS", rich_help_panel=READING)
+    str | None,
+    _option(
+        "Columns to read as categories: a,b. " + COMMAS,
+        "COLUMNS",
+        rich_help_panel=READING,
+    ),
 ]
 Continuous = Annotated[
-    str | None, _option("Columns to read as numbers: a,b.", "COLUMNS", rich_help_panel=READING)
+    str | None,
+    _option("Columns to read as numbers: a,b. " + COMMAS, "COLUMNS", rich_help_panel=READING),
 ]
 Exclude = Annotated[
-    str | None, _option("Columns to leave out: a,b.", "COLUMNS", rich_help_panel=READING)
+    str | None, _option("Columns to leave out: a,b. " + COMMAS, "COLUMNS", rich_help_panel=READING)
 ]
 ModelOut = Annotated[
     Path | None,

@@ -5,11 +5,20 @@ Nothing heavy is imported here; a command loads what it needs when it runs.
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
-from latentforest.cli.boundary import INTERRUPTED, GuardedGroup
+from latentforest.cli.boundary import (
+    BROKEN_PIPE,
+    FAILED,
+    INTERRUPTED,
+    GuardedGroup,
+    discard_output,
+    report,
+    say,
+)
 from latentforest.cli.datasets import datasets
 from latentforest.cli.learn import learn
 from latentforest.cli.predict import predict
@@ -51,7 +60,18 @@ def _set_up(
 
 def main() -> None:
     """Run the command line."""
+    if sys.stdout is None:
+        say("error: standard output is closed")
+        raise SystemExit(FAILED)
     try:
         app(prog_name="latentforest")
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # typer's code for it is 1
+            raise SystemExit(BROKEN_PIPE) from None
+        raise
+    except OSError as error:  # the help page could not be written
+        report(error)
+        discard_output()
+        raise SystemExit(FAILED) from None

@@ -42,7 +42,9 @@ Missing = Annotated[
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        metavar="CHAR", help="Separator of a CSV file, if not found out.", rich_help_panel=READING
+        metavar="CHAR",
+        help="Separator of a CSV file (tab for a tab), if not found out.",
+        rich_help_panel=READING,
     ),
 ]
 Encoding = Annotated[

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from latentforest.cli.boundary import naming_output
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -50,11 +52,11 @@ def check_output(path: Path | None, suffixes: tuple[str, ...], option: str = "--
 
 def make_console() -> Console:
     """Console on standard output that prints text as it is."""
-    from rich.console import Console
+    from latentforest.cli.console import PipedConsole
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    return Console(highlight=False, markup=False, emoji=False)
+    return PipedConsole(highlight=False, markup=False, emoji=False)
 
 
 def make_table(*headers: str) -> RichTable:
@@ -95,7 +97,8 @@ def write_columns(columns: Mapping[str, Any], path: Path | None) -> None:
     if path is not None:
         from latentforest.data import write_table
 
-        write_table(columns, path)
+        with naming_output(path):
+            write_table(columns, path)
         return
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,17 +64,30 @@ def _predict(network: Network, table: Dataset) -> dict[str, Any]:
     from latentforest.inference.posteriors import compute_posteriors
 
     forest = Forest(network.structure, PatternedData(table))
-    columns: dict[str, Any] = {}
-    impossible = np.zeros(table.n_rows, dtype=bool)
-    for name in network.latents:
-        posterior = compute_posteriors(forest, network, [name])[0]
-        impossible |= np.isnan(posterior).any(axis=1)
+    impossible = np.isneginf(forest.row_log_likelihoods(network.parameters))
+    posteriors = compute_posteriors(forest, network, network.latents)
+    columns: list[tuple[str, Any]] = []
+    for name, posterior in zip(network.latents, posteriors, strict=True):
+        posterior[impossible] = np.nan
         states = np.array(network.structure.states(name), dtype=object)
-        best = states[np.where(impossible, 0, np.nan_to_num(posterior).argmax(axis=1))]
+        best = states[np.nan_to_num(posterior).argmax(axis=1)]
         best[impossible] = None
-        columns[name] = best
-        columns.update({f"{name}={state}": posterior[:, k] for k, state in enumerate(states)})
+        columns.append((name, best))
+        columns += [(f"{name}={state}", posterior[:, k]) for k, state in enumerate(states)]
     if impossible.any():
         n_impossible = int(np.count_nonzero(impossible))
         warn(f"{n_impossible:,} rows have probability zero under the model; their fields are empty")
-    return columns
+    return _name_columns(columns)
+
+
+def _name_columns(columns: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Columns by name; a name that occurs twice is an error."""
+    named: dict[str, Any] = {}
+    for name, values in columns:
+        if name in named:
+            raise ModelError(
+                f"two columns of the result would be called {name!r}; "
+                "give the latent variables of the model other names"
+            )
+        named[name] = values
+    return named

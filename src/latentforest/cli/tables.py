@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from latentforest.errors import DataError, ParameterError
+from latentforest.errors import ParameterError
 
 if TYPE_CHECKING:
     from latentforest.data import Dataset, Variable
@@ -52,24 +52,12 @@ def read_data(source: str, how: Reading) -> Dataset:
 def read_like(
     source: str, how: Reading, variables: Sequence[Variable], unseen: str = "missing"
 ) -> Dataset:
-    """Read the columns of a model, with its states.
-
-    A column without any value can be read only when its states are given, which makes states
-    that the model does not know an error; so the states are given first and left out if
-    there are such states and they are to count as missing.
-    """
+    """Read the columns of a model, with its states."""
     from latentforest.data import encode_like
 
     if is_built_in(source):
-        data = _load_built_in(source, how)
-        return encode_like(data, variables, unseen="error" if unseen == "error" else "missing")
-    states = {variable.name: variable.states for variable in variables}
-    try:
-        data = _read_file(source, how, states=states, columns=list(states))
-        return data.select(list(states))
-    except (DataError, ParameterError):
-        data = _read_file(source, how, columns=list(states))
-    return encode_like(data, variables, unseen="error" if unseen == "error" else "missing")
+        return encode_like(_load_built_in(source, how), variables, unseen=unseen)
+    return _read_file(source, how, like=variables, unseen=unseen)
 
 
 def is_built_in(source: str) -> bool:
@@ -104,20 +92,26 @@ def _read_file(source: str, how: Reading, **encoding: Any) -> Dataset:
         format=how.format,
         weights=how.weights,
         missing=_missing_texts(source, how),
-        delimiter=how.delimiter,
+        delimiter=_read_delimiter(how.delimiter),
         encoding=how.encoding,
         exclude=how.exclude,
         **encoding,
     )
 
 
+def _read_delimiter(text: str | None) -> str | None:
+    """Read ``--delimiter``: a character, or a name of the tab, which is hard to type."""
+    return "\t" if text in ("tab", "\\t") else text
+
+
 def _missing_texts(source: str, how: Reading) -> Sequence[str] | None:
     """The usual texts and those given; ARFF files have a sign of their own."""
+    from latentforest.data.read import _choose_format
     from latentforest.data.state_names import DEFAULT_MISSING
 
     if not how.missing:
         return None
-    is_arff = how.format == "arff" or ".arff" in Path(source).suffixes
+    is_arff = _choose_format(Path(source), how.format) == "arff"
     return how.missing if is_arff else (*DEFAULT_MISSING, *how.missing)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple, NoReturn, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ _VALUE = re.compile(rf"""\s*(?:{_QUOTED}|([^,'"][^,]*|))\s*(,|$)""")
 _ENTRY = re.compile(rf"""\s*(\d+)\s+(?:{_QUOTED}|([^,'"][^,]*))\s*(?:,|$)""")
 _ATTRIBUTE = re.compile(rf"""@attribute\s+(?:{_QUOTED}|([^\s{{]+))\s*(.*)""", re.IGNORECASE)
 _WEIGHT = re.compile(r"(.*),\s*\{([^{},]*)\}")
+_STATE = re.compile(rf"""\s*(?:{_QUOTED}|([^\s,'"}}][^,}}]*|))\s*([,}}])""")
+_AFTER_STATES = re.compile(r"\s*(?:\{([^{}]*)\})?\s*(?:%.*)?")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 _NUMERIC = ("numeric", "real", "integer")
@@ -117,7 +119,7 @@ def _read_attribute(path: Path, number: int, line: str) -> _Attribute:
     kind = match[4]
     if kind.startswith("{"):
         return _Attribute(name, _read_states(path, number, name, kind))
-    word = re.split(r"[\s%\[]", kind.lower(), maxsplit=1)[0]
+    word = re.split(r"[\s%\[{]", kind.lower(), maxsplit=1)[0]
     if word not in (*_NUMERIC, "string"):
         fail(
             path,
@@ -129,13 +131,35 @@ def _read_attribute(path: Path, number: int, line: str) -> _Attribute:
 
 
 def _read_states(path: Path, number: int, name: str, kind: str) -> tuple[str, ...]:
-    inside, closed, _ = kind[1:].rpartition("}")
-    if not closed:
-        fail(path, number, f"the states of attribute {name!r} do not end with }}")
-    states = tuple(_split(path, number, inside))
+    states: list[str] = []
+    position, mark = 1, ","
+    while mark == ",":
+        match = _STATE.match(kind, position)
+        if match is None:
+            if "}" in kind[position:]:
+                _fail_quote(path, number, kind[position:])
+            fail(path, number, f"the states of attribute {name!r} do not end with }}")
+        states.append(_unquote(*match.groups()[:3]))
+        position, mark = match.end(), match[4]
     if "" in states or len(set(states)) < len(states):
-        fail(path, number, f"attribute {name!r} has empty or repeated states: {inside[:60]}")
-    return states
+        fail(path, number, f"attribute {name!r} has empty or repeated states: {kind[:60]}")
+    _check_after_states(path, number, name, kind[position:])
+    return tuple(states)
+
+
+def _check_after_states(path: Path, number: int, name: str, text: str) -> None:
+    after = _AFTER_STATES.fullmatch(text)
+    if after is None or (after[1] is not None and parse_number(after[1]) is None):
+        fail(
+            path,
+            number,
+            f"{text.strip()[:40]!r} follows the states of attribute {name!r}; "
+            "expected nothing, a weight such as {5} or a % comment",
+        )
+
+
+def _fail_quote(path: Path, number: int, text: str) -> NoReturn:
+    fail(path, number, f"a quote is not closed, or text follows it: {text[:40]}")
 
 
 def _unquote(single: str | None, double: str | None, plain: str | None) -> str:
@@ -160,7 +184,7 @@ def _split(path: Path, number: int, line: str) -> list[str]:
     while True:
         match = _VALUE.match(line, position)
         if match is None:
-            fail(path, number, f"a quote is not closed, or text follows it: {line[position:][:40]}")
+            _fail_quote(path, number, line[position:])
         values.append(_unquote(*match.groups()[:3]))
         position = match.end()
         if match[4] == "":

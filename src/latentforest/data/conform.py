@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from numpy.typing import NDArray
 
 from latentforest.data.dataset import Dataset
-from latentforest.data.encode import Weights, encode_known, freeze, read_weights
-from latentforest.data.lookup import check_unique, list_briefly
+from latentforest.data.encode import Weights, check_missing, encode_known, freeze, read_weights
+from latentforest.data.lookup import check_unique, find_name, list_briefly
 from latentforest.data.raw_column import (
     Labels,
     Numbers,
@@ -32,7 +33,7 @@ def encode_like(
     table: object,
     variables: Sequence[Variable],
     *,
-    unseen: Literal["missing", "error"] = "missing",
+    unseen: str = "missing",
     weights: Weights | None = None,
     missing: Collection[str] = DEFAULT_MISSING,
 ) -> Dataset:
@@ -48,8 +49,8 @@ def encode_like(
     variables
         Variables of the result, in its order.
     unseen
-        What to do with states that a variable does not have: count them as missing, with one
-        warning, or raise an error.
+        What to do with states that a variable does not have: ``"missing"`` counts them as
+        missing, with one warning; ``"error"`` raises an error.
     weights
         Name of the column that holds the row weights, or an array of shape (n_rows,). A
         Dataset keeps its own weights if this is left out.
@@ -64,10 +65,11 @@ def encode_like(
     """
     if unseen not in ("missing", "error"):
         raise ParameterError(f"unseen: got {unseen!r}, expected 'missing' or 'error'")
+    missing = check_missing(missing)
     if isinstance(table, Dataset):
         weights = table.weights if weights is None else weights
         table = _open_dataset(table)
-    raw = open_table(table)
+    raw = _keep_weights(open_table(table), weights)
     positions = _match_columns(raw, variables)
     columns: list[NDArray[Any]] = []
     unknown: dict[str, list[str]] = {}
@@ -78,6 +80,15 @@ def encode_like(
             unknown[variable.name] = names
     _report(unknown, unseen)
     return Dataset(variables, columns, read_weights(raw, weights, missing))
+
+
+def _keep_weights(table: RawTable, weights: Weights | None) -> RawTable:
+    """The same table, whose weights column can be fetched twice."""
+    if not isinstance(weights, str):
+        return table
+    place = find_name(weights, table.names)
+    kept = table.column(place)
+    return replace(table, column=lambda i: kept if i == place else table.column(i))
 
 
 def _open_dataset(data: Dataset) -> RawTable:

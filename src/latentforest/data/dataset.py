@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from latentforest.data.encode import Encoding, Kinds, Weights, encode_table, freeze
+from latentforest.data.encode import (
+    Encoding,
+    Kinds,
+    Weights,
+    check_missing,
+    encode_table,
+    freeze,
+    read_weights,
+)
 from latentforest.data.lookup import check_unique, find_name
 from latentforest.data.merge import merge_rows
 from latentforest.data.raw_column import smallest_code_type
@@ -112,8 +120,9 @@ class Dataset:
                     "kinds=, states= and names= do not apply to a Dataset, which is encoded already"
                 )
             return table._reweighted(weights)
+        texts = check_missing(missing)
         raw = open_table(table, names)
-        return cls(*encode_table(raw, Encoding(kinds, states or {}, tuple(missing)), weights))
+        return cls(*encode_table(raw, Encoding(kinds, states or {}, texts), weights))
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -279,7 +288,7 @@ class Dataset:
         values = self.column(weights)
         if self.variable(weights).is_categorical:
             raw = open_table({weights: self.decode(weights)})
-            values = encode_table(raw, Encoding("continuous"))[1][0]
+            return self.select(others).with_weights(read_weights(raw, weights, DEFAULT_MISSING))
         return self.select(others).with_weights(values)
 
 

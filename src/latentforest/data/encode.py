@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -17,6 +17,7 @@ from latentforest.data.raw_column import (
     RawColumn,
     RawTable,
     drop_missing,
+    find_text,
     infer_kind,
     label_numbers,
     name_labels,
@@ -49,6 +50,8 @@ class Encoding:
 
     def check(self, names: Sequence[str]) -> None:
         """Raise an error for unknown columns and kinds."""
+        if not isinstance(self.states, Mapping):
+            raise ParameterError(f"states: got {self.states!r}, expected lists by column name")
         kinds = self.kinds if isinstance(self.kinds, Mapping) else {}
         for name in (*kinds, *self.states, *(self.columns or ()), *self.exclude):
             find_name(name, names)
@@ -68,6 +71,17 @@ class Encoding:
         if isinstance(self.kinds, Mapping):
             return self.kinds.get(name)
         return None if name in self.states else self.kinds
+
+
+def check_missing(texts: Collection[str]) -> tuple[str, ...]:
+    """Texts that mean "no value"; anything but a collection of texts is an error."""
+    usable = isinstance(texts, Iterable) and not isinstance(texts, str | bytes)
+    listed = tuple(texts) if usable else ()
+    if not usable or not all(isinstance(text, str) for text in listed):
+        raise ParameterError(
+            f"missing: got {texts!r}, expected a collection of texts such as ['NA', '-9']"
+        )
+    return listed
 
 
 def encode_table(
@@ -97,8 +111,14 @@ def read_weights(
 ) -> NDArray[Any] | None:
     """Row weights from a column of the table or from an array."""
     if isinstance(weights, str):
-        column = table.column(find_name(weights, table.names))
-        return to_floats(drop_missing(column, missing), weights)
+        column = drop_missing(table.column(find_name(weights, table.names)), missing)
+        found = find_text(column)
+        if found is not None:
+            row, value = found
+            raise DataError(
+                f"weights column {weights!r}, row {row} (counted from 0): {value!r} is not a number"
+            )
+        return to_floats(column, weights)
     return None if weights is None else np.asarray(weights)
 
 
@@ -124,8 +144,12 @@ def freeze(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _encode_states(column: Labels, name: str) -> tuple[Variable, Codes]:
-    names = name_labels(column.labels)
-    states = list(dict.fromkeys(names)) if column.declared else sort_names(set(names))
+    if column.declared:
+        names = [name_value(label) for label in column.labels]
+        states = list(dict.fromkeys(names))
+    else:
+        names = name_labels(column.labels)
+        states = sort_names(set(names))
     if not states:
         raise DataError(
             f"column {name!r} holds no value at all, so its states are unknown; drop it, or pass "
@@ -145,7 +169,7 @@ def recode(codes: Codes, new_codes: Sequence[int], n_states: int) -> Codes:
 def _encode_with_states(
     column: RawColumn, name: str, states: Sequence[object], missing: Collection[str]
 ) -> tuple[Variable, Codes]:
-    if isinstance(states, str):
+    if isinstance(states, str) or not isinstance(states, Iterable):
         raise ParameterError(f"states of column {name!r} must be a list of names, got {states!r}")
     variable = Variable(name, tuple(name_value(state) for state in states))
     codes, unknown = encode_known(column, variable, missing)

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from latentforest.data.intern import describe_dates, intern_objects
-from latentforest.data.raw_column import Labels, Numbers, RawColumn, RawTable, label_booleans
+from latentforest.data.raw_column import (
+    Labels,
+    Numbers,
+    RawColumn,
+    RawTable,
+    label_booleans,
+    mask_integers,
+)
 from latentforest.errors import DataError
 
 if TYPE_CHECKING:
@@ -86,9 +93,13 @@ def _convert_other(series: nw.Series[Any], name: str) -> RawColumn:
     )
 
 
-def _convert_numbers(series: nw.Series[Any]) -> Numbers:
+def _convert_numbers(series: nw.Series[Any]) -> RawColumn:
     import narwhals as nw
 
+    if series.dtype.is_integer() and bool(series.is_null().any()):
+        unsigned = series.dtype.is_unsigned_integer()
+        integers = series.fill_null(0).to_numpy().astype(np.uint64 if unsigned else np.int64)
+        return mask_integers(integers, series.is_null().to_numpy())
     if series.dtype.is_decimal() or bool(series.is_null().any()):
         series = series.cast(nw.Float64)
     values = series.to_numpy()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+import contextlib
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from latentforest.data.raw_column import (
     Numbers,
     RawColumn,
     drop_missing,
+    mask_integers,
     smallest_code_type,
 )
 from latentforest.data.state_names import is_date, is_null, name_number, name_value, parse_number
@@ -21,6 +23,8 @@ from latentforest.errors import DataError
 
 #: A column of text with more distinct numbers than this is stored as floats.
 _MANY_NUMBERS = 4096
+#: Floats below this tell all whole numbers apart, and ``name_number`` writes them in full.
+_EXACT = 1e15
 
 
 class _Index(dict[Any, int]):
@@ -39,8 +43,8 @@ class TextColumn:
     """Collects a column of text that arrives in pieces.
 
     Few distinct texts are kept in dictionary form. A column of many distinct numbers is
-    kept as floats, which takes a tenth of the memory, unless ``only_text`` is set. Space
-    around a text is dropped.
+    kept as floats, which takes a tenth of the memory, unless ``only_text`` is set or a text
+    could not be had back from its float (``007``, ``1.50``). Space around a text is dropped.
     """
 
     def __init__(self, markers: Collection[str], *, only_text: bool = False) -> None:
@@ -71,14 +75,14 @@ class TextColumn:
         return Labels([text.strip() for text in self._index], whole)
 
     def _read_floats(self, texts: Iterable[str]) -> NDArray[np.float64] | None:
-        """Texts as floats, NaN for missing; ``None`` if one of them is not a number."""
-        try:
-            return np.array(list(map(float, texts)))
-        except ValueError:
-            numbers = [
-                np.nan if text.strip() in self._markers else parse_number(text) for text in texts
-            ]
-        return None if None in numbers else np.array(numbers, dtype=np.float64)
+        """Texts as floats, NaN for missing; ``None`` if one of them is not a plain number."""
+        numbers = []
+        for text in map(str.strip, texts):
+            number = np.nan if text in self._markers else _read_plain(text)
+            if number is None:
+                return None
+            numbers.append(number)
+        return np.array(numbers, dtype=np.float64)
 
     def _try_floats(self) -> None:
         table = self._read_floats(self._index)
@@ -92,19 +96,31 @@ class TextColumn:
     def _return_to_text(self) -> None:
         """Go back to dictionary form after text among thousands of numbers."""
         self._as_floats = self._watching = False
-        self._pieces = [
-            self._index.encode(["" if np.isnan(x) else name_number(x) for x in piece.tolist()])
-            for piece in self._pieces
-        ]
+        self._pieces = [self._name_floats(piece) for piece in self._pieces]
+
+    def _name_floats(self, numbers: NDArray[Any]) -> Codes:
+        known = ~np.isnan(numbers)
+        codes = np.full(len(numbers), -1, dtype=np.int32)
+        codes[known] = self._index.encode([name_number(x) for x in numbers[known].tolist()])
+        return codes
+
+
+def _read_plain(text: str) -> float | None:
+    """Number whose canonical name is this very text; ``None`` if there is none."""
+    number = parse_number(text)
+    if number is None or abs(number) >= _EXACT or text == "-0":
+        return None
+    return number if repr(number).removesuffix(".0") == text else None
 
 
 def intern_objects(values: Sequence[object], name: str) -> RawColumn:
     """Encode a column of Python objects: numbers, texts, booleans or a mixture."""
     types = {type(value) for value in values}
     if types <= {int, float, type(None)} and types & {int, float}:
-        return Numbers(np.array(values, dtype=np.int64 if _all_small(values, types) else float))
+        with contextlib.suppress(OverflowError):  # of integers too large for an array
+            return _store_numbers(values, types)
     # True == 1, so a mixture of booleans with numbers is told apart by name.
-    if bool in types and len(types - {type(None)}) > 1:
+    if types & {bool, np.bool_} and len(types - {type(None)}) > 1:
         values = [None if is_null(value) else name_value(value) for value in values]
     index = _Index()
     try:
@@ -125,12 +141,26 @@ def describe_dates(name: str) -> str:
     )
 
 
-def _all_small(values: Iterable[Any], types: set[type]) -> bool:
-    return types == {int} and all(-(2**63) <= value < 2**63 for value in values)
+def _store_numbers(values: Sequence[Any], types: set[type]) -> RawColumn:
+    if types == {int}:
+        return Numbers(np.array(values, dtype=np.int64))
+    missing = np.array([is_null(value) for value in values])
+    if any(type(value) is float and value == value for value in values) or missing.all():
+        return Numbers(np.array(values, dtype=np.float64))
+    filled = [0 if null else value for value, null in zip(values, missing, strict=True)]
+    return mask_integers(np.array(filled, dtype=np.int64), missing)
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _describe_unusable(values: Iterable[object], name: str) -> str:
-    row, value = next((i, x) for i, x in enumerate(values) if not isinstance(x, Hashable))
+    row, value = next((i, x) for i, x in enumerate(values) if not _is_hashable(x))
     return (
         f"column {name!r}, row {row} (counted from 0): a value of type {type(value).__name__}; "
         "expected text, numbers or booleans"

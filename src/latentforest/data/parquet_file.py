@@ -42,7 +42,7 @@ def read_parquet(path: Path) -> RawTable:
     names = tuple(name for name in schema.names if not _PANDAS_INDEX.fullmatch(name))
     _check_names(path, names)
     return RawTable(
-        names, file.metadata.num_rows, lambda i: _read_column(file, names[i], set(text))
+        names, file.metadata.num_rows, lambda i: _read_column(path, file, names[i], set(text))
     )
 
 
@@ -60,8 +60,13 @@ def _check_names(path: Path, names: tuple[str, ...]) -> None:
         )
 
 
-def _read_column(file: Any, name: str, text: set[str]) -> RawColumn:
-    column = file.read(columns=[name]).column(name)
+def _read_column(path: Path, file: Any, name: str, text: set[str]) -> RawColumn:
+    import pyarrow as pa
+
+    try:
+        column = file.read(columns=[name]).column(name)
+    except (pa.ArrowException, OSError) as error:
+        raise FileFormatError(f"{path}: column {name!r} is damaged: {error}") from None
     if name in text and hasattr(column.type, "index_type"):
         return convert_arrow_dictionary(column, declared=False)
     series = open_series(column)

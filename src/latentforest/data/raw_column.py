@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, overload
@@ -24,6 +25,8 @@ Codes: TypeAlias = NDArray[np.signedinteger[Any]]
 
 #: Whole numbers with more distinct values than this count as continuous.
 MAX_INTEGER_STATES = 20
+
+_LEADING_ZERO = re.compile(r"\s*[+-]?0\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +116,26 @@ def _is_marker(label: object, markers: Collection[str], numeric: set[float]) -> 
     return bool(numeric) and not is_bool(label) and to_number(label) in numeric
 
 
-def _drop_sentinels(column: Numbers, numeric: set[float]) -> Numbers:
+def _drop_sentinels(column: Numbers, numeric: set[float]) -> RawColumn:
     if not numeric:
         return column
     hit = np.isin(column.values, sorted(numeric))
     if not hit.any():
         return column
+    if column.values.dtype.kind in "iu":
+        return mask_integers(column.values, hit, column.kind)
     return Numbers(np.where(hit, np.nan, column.values), column.kind)
+
+
+def mask_integers(
+    values: NDArray[Any], missing: NDArray[np.bool_], kind: Kind | None = None
+) -> RawColumn:
+    """Integers of which some are missing: floats, or dictionary form if floats are too coarse."""
+    filled = np.where(missing, 0, values)
+    if filled.size and (filled.max() > 2**53 or filled.min() < -(2**53)):
+        labels = _label_integers(values, missing)
+        return Labels(labels.labels, labels.codes, kind=kind)
+    return Numbers(np.where(missing, np.nan, filled), kind)
 
 
 def label_numbers(values: NDArray[Any]) -> Labels:
@@ -207,8 +223,14 @@ def _infer_label_kind(column: Labels) -> Kind:
 
 
 def name_labels(labels: Sequence[object]) -> list[str]:
-    """State name of each label; texts are read as numbers only if all of them are numbers."""
+    """State name of each label.
+
+    Texts are read as numbers only if all of them are numbers and none has a leading zero,
+    which codes such as ``02134`` have.
+    """
     names = [name_value(label) for label in labels]
+    if any(_LEADING_ZERO.match(name) for name in names):
+        return names
     numeric = [name_numeric_text(name) for name in names]
     if any(name is None for name in numeric):
         return names
@@ -221,14 +243,22 @@ def find_first(codes: Codes, wanted: Sequence[bool]) -> int | None:
     return int(marks.argmax()) if marks.any() else None
 
 
+def find_text(column: RawColumn) -> tuple[int, object] | None:
+    """First row whose value is not a number, and that value, if there is one."""
+    if isinstance(column, Numbers):
+        return None
+    row = find_first(column.codes, [to_number(label) is None for label in column.labels])
+    return None if row is None else (row, column.labels[int(column.codes[row])])
+
+
 def to_floats(column: RawColumn, name: str) -> NDArray[np.float64]:
     """Column as floats, NaN for missing; a value that is not a number is an error."""
     if isinstance(column, Numbers):
         return column.values.astype(np.float64)
     numbers = [to_number(label) for label in column.labels]
-    row = find_first(column.codes, [number is None for number in numbers])
-    if row is not None:
-        value = column.labels[int(column.codes[row])]
+    found = find_text(column) if None in numbers else None
+    if found is not None:
+        row, value = found
         raise DataError(
             f"column {name!r}, row {row} (counted from 0): {value!r} is not a number, "
             "but the column is continuous; correct the value, list it in missing=, "

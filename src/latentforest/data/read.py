@@ -7,13 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from latentforest.data.arff_file import read_arff
+from latentforest.data.conform import encode_like
 from latentforest.data.csv_file import read_csv
 from latentforest.data.dataset import Dataset
-from latentforest.data.encode import Encoding, Kinds, Weights, encode_table
+from latentforest.data.encode import Encoding, Kinds, Weights, check_missing, encode_table
 from latentforest.data.frequency_file import read_frequencies
 from latentforest.data.parquet_file import read_parquet
 from latentforest.data.raw_column import RawTable
 from latentforest.data.state_names import DEFAULT_MISSING
+from latentforest.data.variable import Variable
 from latentforest.errors import FileFormatError, ParameterError
 
 _FORMATS = {
@@ -39,6 +41,8 @@ def read(
     exclude: Collection[str] = (),
     delimiter: str | None = None,
     encoding: str = "utf-8",
+    like: Sequence[Variable] | None = None,
+    unseen: str = "missing",
 ) -> Dataset:
     """Read a table from a file.
 
@@ -59,10 +63,16 @@ def read(
     columns, exclude
         Names of the columns to read (default all) and to leave out.
     delimiter
-        Separator of a CSV file; if left out, whichever of comma, semicolon and tab splits the
-        header into most names.
+        Separator of a CSV file; if left out, whichever of comma, semicolon, tab and ``|`` splits
+        the header into most names.
     encoding
         Of a text file.
+    like
+        Variables to encode the table with, found by name as ``encode_like`` does; other columns
+        are ignored. It takes the place of kinds, states, columns and exclude.
+    unseen
+        With ``like``, what to do with states that a variable does not have: ``"missing"``
+        counts them as missing, with one warning; ``"error"`` raises an error.
 
     Examples
     --------
@@ -75,15 +85,18 @@ def read(
     file = Path(path)
     _check_file(file)
     name = _choose_format(file, format)
-    if delimiter is not None and (len(delimiter) != 1 or name not in ("csv", "tsv")):
-        raise ParameterError(f"delimiter: got {delimiter!r}, expected one character, for CSV files")
+    if delimiter is not None:
+        _check_delimiter(delimiter, name)
+    if like is not None and (kinds or states or columns is not None or exclude):
+        raise ParameterError("like= takes the place of kinds=, states=, columns= and exclude=")
     if name == "frequency":
         data = read_frequencies(file, encoding)
+        if like is not None:
+            return encode_like(data, like, unseen=unseen, weights=weights, missing=())
         data = data.select(_choose(data, columns, exclude))
         return Dataset.from_table(data, kinds=kinds, states=states, weights=weights)
     default = () if name == "arff" else DEFAULT_MISSING
-    texts = default if missing is None else tuple(missing)
-    options = Encoding(kinds, states or {}, texts, columns, exclude)
+    texts = default if missing is None else check_missing(missing)
     table: RawTable
     if name == "arff":
         table, own_weights = read_arff(file, encoding)
@@ -92,8 +105,18 @@ def read(
         table = read_parquet(file)
     else:
         mark = "\t" if name == "tsv" and delimiter is None else delimiter
-        table = read_csv(file, delimiter=mark, missing=options.missing, encoding=encoding)
+        markers = _drop_states(texts, like or ())
+        table = read_csv(file, delimiter=mark, missing=markers, encoding=encoding)
+    if like is not None:
+        return encode_like(table, like, unseen=unseen, weights=weights, missing=texts)
+    options = Encoding(kinds, states or {}, texts, columns, exclude)
     return Dataset(*encode_table(table, options, weights))
+
+
+def _drop_states(texts: Collection[str], variables: Sequence[Variable]) -> list[str]:
+    """Marker texts that are not a state of any variable."""
+    states = {state for variable in variables for state in variable.states or ()}
+    return [text for text in texts if text not in states]
 
 
 def _choose(data: Dataset, columns: Collection[str] | None, exclude: Collection[str]) -> list[str]:
@@ -101,6 +124,15 @@ def _choose(data: Dataset, columns: Collection[str] | None, exclude: Collection[
         data.index(name)
     options = Encoding(columns=columns, exclude=exclude)
     return [name for name in data.names if options.keeps(name)]
+
+
+def _check_delimiter(delimiter: str, format: str) -> None:
+    usable = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n'
+    if format not in ("csv", "tsv") or not usable:
+        raise ParameterError(
+            f"delimiter: got {delimiter!r}, expected one character, for CSV files, "
+            "that is not a quote or line end"
+        )
 
 
 def _choose_format(path: Path, format: str | None) -> str:

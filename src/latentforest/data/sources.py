@@ -26,6 +26,8 @@ def open_table(table: object, names: Sequence[str] | None = None) -> RawTable:
     """View a table column by column; ``names`` are for tables that have none."""
     if isinstance(table, RawTable):
         return table
+    if isinstance(table, np.matrix):
+        table = np.asarray(table)
     if isinstance(table, np.ndarray):
         return _open_array(table, names)
     if isinstance(table, list | tuple):
@@ -89,7 +91,9 @@ def _open_mapping(table: Mapping[Any, Any]) -> RawTable:
 
 def _length(column: Any, name: str) -> int:
     shape = getattr(column, "shape", (0,))
-    if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
+    if isinstance(column, str | bytes | Mapping | set | frozenset) or not hasattr(
+        column, "__len__"
+    ):
         raise DataError(f"column {name!r} must be an array or a list, got {column!r:.60}")
     if len(shape) != 1:
         raise DataError(f"column {name!r} must have one dimension, got shape {tuple(shape)}")

@@ -33,7 +33,9 @@ def is_null(value: object) -> bool:
     """True for ``None``, NaN, and the missing values of pandas and NumPy."""
     if value is None or type(value).__name__ in _PANDAS_NULLS:
         return True
-    if isinstance(value, float | np.floating | Decimal):
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, float | np.floating):
         return bool(value != value)
     return isinstance(value, np.datetime64 | np.timedelta64) and bool(np.isnat(value))
 
@@ -66,8 +68,15 @@ def to_number(value: object) -> float | None:
     if isinstance(value, bytes):
         return parse_number(value.decode("utf-8", "replace"))
     if isinstance(value, numbers.Real | Decimal | np.bool_):
-        return float(value)
+        return _to_float(value)
     return None
+
+
+def _to_float(value: numbers.Real | Decimal | np.bool_) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # of a whole number or fraction that is too large
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
 
 
 def name_number(value: object) -> str:

@@ -6,7 +6,7 @@ import csv
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,11 +57,24 @@ def write_table(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str
 def _write_text(columns: Mapping[str, NDArray[Any]], path: Path, delimiter: str) -> None:
     n_rows = len(next(iter(columns.values())))
     with open_atomically(path) as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        lines = _Lines(file)
+        writer = csv.writer(lines, delimiter=delimiter, lineterminator=_Lines.END)
         writer.writerow(columns)
         for start in range(0, n_rows, _PIECE):
             piece = [_to_fields(values[start : start + _PIECE]) for values in columns.values()]
             writer.writerows(zip(*piece, strict=True))
+
+
+class _Lines:
+    """Ends lines with a line feed, while the csv module quotes both characters of its own end."""
+
+    END = "\r\n"
+
+    def __init__(self, file: IO[Any]) -> None:
+        self._file = file
+
+    def write(self, line: str) -> None:
+        self._file.write(line.removesuffix(self.END) + "\n")
 
 
 def _to_fields(values: NDArray[Any]) -> Iterable[object]:
