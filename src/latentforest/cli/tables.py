@@ -106,12 +106,12 @@ def _read_delimiter(text: str | None) -> str | None:
 
 def _missing_texts(source: str, how: Reading) -> Sequence[str] | None:
     """The usual texts and those given; ARFF files have a sign of their own."""
-    from latentforest.data.read import _choose_format
+    from latentforest.data.read import choose_format
     from latentforest.data.state_names import DEFAULT_MISSING
 
     if not how.missing:
         return None
-    is_arff = _choose_format(Path(source), how.format) == "arff"
+    is_arff = choose_format(Path(source), how.format) == "arff"
     return how.missing if is_arff else (*DEFAULT_MISSING, *how.missing)
 
 

@@ -31,12 +31,14 @@ def read_csv(
         if not header:
             raise FileFormatError(f"{path}, line 1: expected a header with the column names")
         delimiter = delimiter or _find_delimiter(header)
-        csv.field_size_limit(_LONGEST_FIELD)
+        limit = csv.field_size_limit(_LONGEST_FIELD)  # of the process: put back below
         reader = csv.reader(chain(repeat("\n", blank), [header], text), delimiter=delimiter)
         try:
             return _read_columns(path, reader, missing)
         except csv.Error as error:
             fail(path, reader.line_num, str(error))
+        finally:
+            csv.field_size_limit(limit)
 
 
 def _find_header(text: TextIO) -> tuple[int, str]:

@@ -84,7 +84,7 @@ def read(
     """
     file = Path(path)
     _check_file(file)
-    name = _choose_format(file, format)
+    name = choose_format(file, format)
     if delimiter is not None:
         _check_delimiter(delimiter, name)
     if like is not None and (kinds or states or columns is not None or exclude):
@@ -135,7 +135,7 @@ def _check_delimiter(delimiter: str, format: str) -> None:
         )
 
 
-def _choose_format(path: Path, format: str | None) -> str:
+def choose_format(path: Path, format: str | None) -> str:
     known = sorted(set(_FORMATS.values()))
     if format is not None:
         if format not in known:
