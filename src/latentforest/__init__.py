@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from latentforest.data import Dataset, Variable, read
     from latentforest.learners import Independence, LatentClass
     from latentforest.model import Network, Structure, load
-    from latentforest.scores import cross_validate
+    from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
 
 _HOMES = {
     "Dataset": "latentforest.data",
@@ -25,8 +25,11 @@ _HOMES = {
     "Structure": "latentforest.model",
     "Variable": "latentforest.data",
     "cross_validate": "latentforest.scores",
+    "empirical_kl": "latentforest.scores",
     "load": "latentforest.model",
+    "log_score": "latentforest.scores",
     "read": "latentforest.data",
+    "tree_distance": "latentforest.scores",
 }
 
 __all__ = [
@@ -39,8 +42,11 @@ __all__ = [
     "__version__",
     "cross_validate",
     "datasets",
+    "empirical_kl",
     "load",
+    "log_score",
     "read",
+    "tree_distance",
 ]
 
 

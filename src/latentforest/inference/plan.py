@@ -5,13 +5,14 @@ The only place that knows both the names of variables and the layout of the kern
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from latentforest.inference.patterns import Grouping, Mask, PatternStore
 from latentforest.kernels import plan as P
+from latentforest.kernels.layout import Sketch, lay_out
 from latentforest.kernels.plan import Plan
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
@@ -143,83 +144,35 @@ def build_plan(
     for node in reversed(nodes):  # children first, so that the joins of a parent are short
         store.column(node.mask, [child.mask for child in node.children])
     counts = np.array([store.column(node.mask).n_patterns for node in nodes], np.int64)
-    fields, slots, sizes = _lay_out(nodes, counts)
-    for u, node in enumerate(nodes):
-        fields[u, P.IS_FREE] = _is_free(node, free)
-        fields[u, P.PARAMETERS] = structure.offset(node.name) if node.name else 0
+    fields, child, place, sizes = lay_out(_sketch(structure, nodes, counts, free))
     links, pattern_weights = _fill_patterns(nodes, store, weights)
     evidence = _join_evidence(nodes, counts, dense or {})
-    child, place = np.ascontiguousarray(slots.T)
-    return Plan(fields.ravel(), child, place, links, pattern_weights, evidence, sizes)
+    return Plan(fields, child, place, links, pattern_weights, evidence, sizes)
+
+
+def _sketch(
+    structure: Structure, nodes: list[Node], counts: LongArray, free: Collection[str] | None
+) -> Sketch:
+    number = {id(node): u for u, node in enumerate(nodes)}
+    return Sketch(
+        kind=_integers(node.kind for node in nodes),
+        card=_integers(node.card for node in nodes),
+        width=_integers(node.width for node in nodes),
+        n_patterns=counts,
+        is_root=_integers(node.is_root for node in nodes),
+        is_free=_integers(_is_free(node, free) for node in nodes),
+        parameters=_integers(structure.offset(node.name) if node.name else 0 for node in nodes),
+        degree=_integers(len(node.children) for node in nodes),
+        children=_integers(number[id(child)] for node in nodes for child in node.children),
+    )
+
+
+def _integers(values: Iterable[int]) -> LongArray:
+    return np.fromiter(values, np.int64)
 
 
 def _is_free(node: Node, free: Collection[str] | None) -> bool:
     return node.kind in (P.HIDDEN, P.LEAF) and (free is None or node.name in free)
-
-
-def _lay_out(nodes: list[Node], counts: LongArray) -> tuple[LongArray, LongArray, LongArray]:
-    """Give every node its places in the kernel's buffers."""
-    fields = np.zeros((len(nodes), P.N_FIELDS), np.int64)
-    fields[:, P.KIND] = [node.kind for node in nodes]
-    fields[:, P.CARD] = [node.card for node in nodes]
-    fields[:, P.WIDTH] = [node.width for node in nodes]
-    fields[:, P.ROW] = _padded(fields[:, P.CARD])
-    fields[:, P.COLUMN] = _padded(fields[:, P.WIDTH])
-    fields[:, P.N_PATTERNS] = counts
-    fields[:, P.IS_ROOT] = [node.is_root for node in nodes]
-    is_root = fields[:, P.IS_ROOT] == 1
-    is_hidden = fields[:, P.KIND] == P.HIDDEN
-    is_inner = (is_hidden | (fields[:, P.KIND] == P.PRODUCT)) & ~is_root
-    table = np.where(is_hidden, np.where(is_root, 1, fields[:, P.WIDTH]) * fields[:, P.ROW], 0)
-    sizes = {
-        P.MESSAGES: np.where(is_root, 0, counts * fields[:, P.COLUMN]),
-        P.BELIEFS: np.where(is_hidden & ~is_root, counts * fields[:, P.ROW], 0),
-        P.TABLE: table,
-        P.COUNTS: table,
-        P.TRANSPOSED: np.where(is_hidden & ~is_root, fields[:, P.CARD] * fields[:, P.COLUMN], 0),
-    }
-    outside = int(sizes[P.MESSAGES].sum())
-    taken = 0
-    for column, size in sizes.items():
-        fields[:, column] = taken + np.cumsum(size) - size
-        taken += int(size.sum()) * (2 if column == P.MESSAGES else 1)
-    degrees = np.array([len(node.children) for node in nodes], np.int64)
-    n_scratch = LANES * (int(degrees.max()) + 1)
-    n_root = int(_padded(np.where(is_root, counts, 0)).max())
-    n_shifts = _place(fields, P.SHIFTS, np.where(is_inner, 2 * counts, 0))
-    _place(fields, P.WEIGHTS, np.where(is_root, counts, 0))
-    slots = _lay_out_slots(nodes, fields, counts, degrees)
-    return (
-        fields,
-        slots,
-        np.array(
-            [taken + n_scratch, outside, n_shifts, taken, degrees.max() + 1, n_root], np.int64
-        ),
-    )
-
-
-def _lay_out_slots(
-    nodes: list[Node], fields: LongArray, counts: LongArray, degrees: LongArray
-) -> LongArray:
-    """Number the children and place their maps of patterns."""
-    number = {id(node): u for u, node in enumerate(nodes)}
-    slots = np.zeros((int(degrees.sum()), 2), np.int64)
-    slots[:, 0] = [number[id(child)] * P.N_FIELDS for node in nodes for child in node.children]
-    _place(slots, 1, np.repeat(counts, degrees))
-    fields[:, P.LAST_SLOT] = np.cumsum(degrees)
-    fields[:, P.FIRST_SLOT] = fields[:, P.LAST_SLOT] - degrees
-    return slots
-
-
-def _padded(n: LongArray) -> LongArray:
-    return (n + LANES - 1) // LANES * LANES
-
-
-def _place(fields: LongArray, column: int, sizes: LongArray) -> int:
-    """Write where parts of these sizes start, one after another; return the end."""
-    ends = np.cumsum(sizes)
-    fields[:, column] = ends - sizes
-    return int(ends[-1]) if len(ends) else 0
 
 
 def _fill_patterns(

@@ -41,7 +41,8 @@ SHIFTS = 14  # place in the array of exponents: N_PATTERNS own ones, then N_PATT
 FIRST_SLOT = 15  # entries of the children in `slot_child`: FIRST_SLOT to LAST_SLOT
 LAST_SLOT = 16
 WEIGHTS = 17  # place in `weights` (roots)
-N_FIELDS = 18
+NEEDS_OUTSIDE = 18  # its outside factors are used
+N_FIELDS = 19
 
 CACHE_LINE = 64  # bytes
 

@@ -27,6 +27,7 @@ from latentforest.kernels.plan import (
     MESSAGES,
     N_FIELDS,
     N_PATTERNS,
+    NEEDS_OUTSIDE,
     OUTSIDE,
     PARAMETERS,
     PRODUCT,
@@ -374,8 +375,15 @@ def _spread(plan: Plan, work: Workspace, u: int) -> None:
     elif nodes[u + KIND] == HIDDEN:
         source = nodes[u + BELIEFS]
     if nodes[u + LAST_SLOT] - slot == 2 and not work.is_shifted[u]:
-        _spread_two(plan, work, u, source, step)
-    else:
+        to_left = nodes[plan.slot_child[slot] + NEEDS_OUTSIDE] == 1
+        to_right = nodes[plan.slot_child[slot + 1] + NEEDS_OUTSIDE] == 1
+        if to_left and to_right:
+            _spread_two(plan, work, u, source, step)
+        elif to_left:
+            _spread_one(plan, work, u, source, step, slot, slot + 1)
+        elif to_right:
+            _spread_one(plan, work, u, source, step, slot + 1, slot)
+    elif nodes[u + LAST_SLOT] - slot > 1 or nodes[plan.slot_child[slot] + NEEDS_OUTSIDE] == 1:
         _spread_many(plan, work, u, source, step)
 
 
@@ -403,6 +411,27 @@ def _spread_two(plan: Plan, work: Workspace, u: int, source: int, step: int) -> 
 
 
 @part
+def _spread_one(
+    plan: Plan, work: Workspace, u: int, source: int, step: int, slot: int, other: int
+) -> None:
+    """Spread factors over one of two children."""
+    nodes, links, buffer, factors = plan.nodes, plan.links, work.buffer, work.likelihood
+    row, outside, is_root = nodes[u + ROW], plan.sizes[OUTSIDE], nodes[u + IS_ROOT] == 1
+    target_links, other_links = plan.slot_index[slot], plan.slot_index[other]
+    target_place = nodes[plan.slot_child[slot] + MESSAGES] + outside
+    other_place = nodes[plan.slot_child[other] + MESSAGES]
+    for p in range(nodes[u + N_PATTERNS]):
+        a = target_place + links[target_links + p] * row
+        b = other_place + links[other_links + p] * row
+        factor = 1.0
+        if is_root:
+            factor = factors[p]
+        for k in range(0, row, LANES):
+            here = load(buffer, source + p * step + k) * splat(factor)
+            store(buffer, a + k, load(buffer, a + k) + here * load(buffer, b + k))
+
+
+@part
 def _spread_many(plan: Plan, work: Workspace, u: int, source: int, step: int) -> None:
     """Spread factors over any number of children, undoing the scaling on the way up."""
     nodes, slot_child, slot_index, links = plan.nodes, plan.slot_child, plan.slot_index, plan.links
@@ -427,8 +456,9 @@ def _spread_many(plan: Plan, work: Workspace, u: int, source: int, step: int) ->
             after = splat(1.0)
             for j in range(n_slots - 1, -1, -1):
                 place = places[j] + k
-                others = load(buffer, scratch + j * LANES) * after
-                store(buffer, place + outside, load(buffer, place + outside) + others)
+                if nodes[slot_child[first + j] + NEEDS_OUTSIDE] == 1:
+                    others = load(buffer, scratch + j * LANES) * after
+                    store(buffer, place + outside, load(buffer, place + outside) + others)
                 after = after * load(buffer, place)
 
 

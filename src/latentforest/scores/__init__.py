@@ -1,5 +1,6 @@
-"""Scores of fitted networks: information criteria, goodness of fit, predictive likelihood."""
+"""Scores of networks: criteria, goodness of fit, predictive likelihood, distances."""
 
+from latentforest.scores.comparison import empirical_kl, log_score, tree_distance
 from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
 from latentforest.scores.goodness import (
     GoodnessOfFit,
@@ -16,6 +17,9 @@ __all__ = [
     "compute_bivariate_residuals",
     "compute_goodness_of_fit",
     "cross_validate",
+    "empirical_kl",
     "evaluate",
     "hold_out",
+    "log_score",
+    "tree_distance",
 ]

@@ -1,0 +1,216 @@
+"""How close a network comes to rows, to the distribution of another network, and to its shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from latentforest.data.dataset import Dataset
+from latentforest.data.lookup import list_briefly
+from latentforest.errors import DataError, ModelError
+from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.patterns import Mask
+from latentforest.kernels.types import BoolArray, FloatArray
+from latentforest.model.network import Network
+from latentforest.model.structure import Structure
+
+Split = frozenset[Mask]  # the two sides of an edge: masks of the observed variables there
+
+
+def log_score(network: Network, data: Dataset) -> float:
+    """Logarithmic score: the log-probability of all rows, in nats.
+
+    Latent variables are summed out, and so are missing values. On rows that the network was not
+    fitted to, the score tells how well it predicts: higher is better.
+
+    Parameters
+    ----------
+    network
+        A forest.
+    data
+        Has a column, with the same states, for each observed variable; other columns are ignored.
+        The log-probability of a row counts as often as its weight says.
+
+    Returns
+    -------
+    float
+        Minus infinity if a row of positive weight is impossible.
+
+    Examples
+    --------
+    >>> from latentforest import Variable
+    >>> fever = Variable("fever", ("no", "yes"))
+    >>> network = Network.from_tables([fever], {}, {"fever": [0.75, 0.25]})
+    >>> round(log_score(network, Dataset([fever], [[0, 1]], weights=[3, 1])), 4)
+    -2.2493
+    """
+    forest = Forest(network.structure, _prepare(network, data))
+    log_likelihood, impossible = forest.log_likelihood(network.parameters)
+    return -np.inf if impossible > 0 else log_likelihood
+
+
+def empirical_kl(true: Network, model: Network, data: Dataset) -> float:
+    """Estimate the Kullback-Leibler divergence from a reference network to another one.
+
+    This is the weighted mean over rows of ``log P_true(row) - log P_model(row)``, in nats. If the
+    rows were drawn from the reference, it tends to the divergence of the distributions of the
+    observed variables as there are more rows; with few rows it may be negative.
+
+    Parameters
+    ----------
+    true
+        The reference, a forest.
+    model
+        A forest with the same observed variables; its latent variables may be others.
+    data
+        Has a column, with the same states, for each observed variable; other columns are ignored.
+        Of a row with missing values, the probability of those present is taken.
+
+    Returns
+    -------
+    float
+        Infinity if the model makes a row of positive weight impossible.
+
+    Examples
+    --------
+    >>> from latentforest import Variable
+    >>> fever = Variable("fever", ("no", "yes"))
+    >>> true = Network.from_tables([fever], {}, {"fever": [0.75, 0.25]})
+    >>> model = true.with_parameters([0.5, 0.5])
+    >>> round(empirical_kl(true, model, Dataset([fever], [[0, 1]], weights=[3, 1])), 4)
+    0.1308
+    """
+    _check_same_variables(true.structure, model.structure)
+    patterned = _prepare(true, data)
+    log_true, log_model = (_score_rows(network, patterned) for network in (true, model))
+    used = data.weights > 0
+    _check_possible(log_true, used)
+    return float(np.average(log_true[used] - log_model[used], weights=data.weights[used]))
+
+
+def tree_distance(
+    first: Network | Structure, second: Network | Structure, normalized: bool = False
+) -> float:
+    """Count the splits by which the shapes of two forests differ (Robinson-Foulds distance).
+
+    An edge splits the observed variables of its tree in two: those on its one side and those on
+    its other side, an observed variable at an end of the edge included. Two splits are equal if
+    they have the same two sides. The distance is the number of splits that one of the forests
+    has and the other lacks.
+
+    Neither roots nor the names of latent variables matter. An edge without observed variables on
+    one side is no split, and equal splits count once: so latent leaves and latent variables with
+    two neighbours do not matter either. What remains of a forest without them is determined by
+    its splits, which makes this a metric: it is symmetric, obeys the triangle inequality, and is
+    zero if and only if the shapes are the same.
+
+    A split of one variable against the rest of its tree is trivial. If all observed variables are
+    leaves of a single tree, both forests have all the trivial splits, and only the others can make
+    a difference. Trivial splits do make a difference if a variable is a leaf of one forest and
+    an inner node of the other, or if the trees have different variables. Since a split holds all
+    variables of its tree, no split of a tree is left if the tree gains or loses a variable.
+
+    Parameters
+    ----------
+    first, second
+        Forests with the same observed variables, whatever their states.
+    normalized
+        Divide by the number of splits of both forests, without the trivial ones that they share:
+        zero for the same shape, one if nothing but trivial splits is shared. With this, the
+        triangle inequality may fail.
+
+    Examples
+    --------
+    >>> from latentforest.datasets import random_latent_tree
+    >>> network = random_latent_tree(4, width=2, random_state=0)
+    >>> print(network)
+    Y1 (latent, 2 states: 0.41 0.59)
+    ├── Y2 (latent, 2 states: 0.35 0.65)
+    │   └── X1 (2), X2 (2)
+    └── Y3 (latent, 2 states: 0.36 0.64)
+        └── X3 (2), X4 (2)
+    >>> tree_distance(network, network.rooted_at("X1"))
+    0.0
+    >>> crossed = network.renamed({"X2": "X3", "X3": "X2"})
+    >>> tree_distance(network, crossed), tree_distance(network, crossed, normalized=True)
+    (2.0, 1.0)
+    """
+    structures = [_read_forest(forest) for forest in (first, second)]
+    _check_same_names(*structures)
+    bits = {name: 1 << i for i, name in enumerate(structures[0].observed)}
+    ours, theirs = (_find_splits(structure, bits) for structure in structures)
+    distance = len(ours ^ theirs)
+    if not (normalized and distance):
+        return float(distance)
+    shared_trivial = sum(map(_is_trivial, ours & theirs))
+    return distance / (len(ours) + len(theirs) - 2 * shared_trivial)
+
+
+def _prepare(network: Network, data: Dataset) -> PatternedData:
+    """Take the columns that a network needs."""
+    if not network.observed:
+        raise ModelError("the network has no observed variable, so there is nothing to score")
+    return PatternedData(data.select(network.observed))
+
+
+def _score_rows(network: Network, data: PatternedData) -> FloatArray:
+    return Forest(network.structure, data).row_log_likelihoods(network.parameters)
+
+
+def _find_splits(structure: Structure, bits: dict[str, Mask]) -> set[Split]:
+    """Collect the splits of all edges that have observed variables on both sides."""
+    below: dict[str, Mask] = {}
+    for name in reversed(structure.order):
+        below[name] = bits.get(name, 0)
+        for child in structure.children(name):
+            below[name] |= below[child]
+    tree: dict[str, Mask] = {}
+    for name in structure.order:
+        parents = structure.parents(name)
+        tree[name] = tree[parents[0]] if parents else below[name]
+    sides = [(below[name], tree[name] ^ below[name]) for name in structure.order]
+    return {frozenset(pair) for pair in sides if all(pair)}
+
+
+def _is_trivial(split: Split) -> bool:
+    return any(side.bit_count() == 1 for side in split)
+
+
+def _read_forest(forest: Network | Structure) -> Structure:
+    structure = forest.structure if isinstance(forest, Network) else forest
+    if not structure.is_forest:
+        child = next(name for name in structure.names if len(structure.parents(name)) > 1)
+        raise ModelError(
+            f"a forest is needed, but variable {child!r} has parents {structure.parents(child)}"
+        )
+    return structure
+
+
+def _check_same_names(first: Structure, second: Structure) -> None:
+    """Refuse structures that do not have the same observed variables."""
+    for which, one, other in (("first", first, second), ("second", second, first)):
+        extra = [name for name in one.observed if name not in set(other.observed)]
+        if extra:
+            raise ModelError(
+                "both networks must have the same observed variables; "
+                f"only the {which} has {list_briefly(extra)}"
+            )
+
+
+def _check_same_variables(first: Structure, second: Structure) -> None:
+    """Refuse structures whose observed variables do not have the same names and states."""
+    _check_same_names(first, second)
+    for name in first.observed:
+        if first.states(name) != second.states(name):
+            raise ModelError(
+                f"variable {name!r} has states {first.states(name)} in the first network, "
+                f"but {second.states(name)} in the second"
+            )
+
+
+def _check_possible(log_true: FloatArray, used: BoolArray) -> None:
+    impossible = np.isneginf(log_true) & used
+    if impossible.any():
+        raise DataError(
+            f"row {int(impossible.argmax())} (counted from 0) has probability zero under the "
+            "reference network; expected rows that it can produce"
+        )
