@@ -20,8 +20,11 @@ PUBLIC = [
     "__version__",
     "cross_validate",
     "datasets",
+    "empirical_kl",
     "load",
+    "log_score",
     "read",
+    "tree_distance",
 ]
 HEAVY = ["joblib", "numba", "pandas", "polars", "pyarrow", "scipy", "sklearn"]
 WITH_EXAMPLES = ["data", "datasets", "estimation", "inference", "learners", "model", "scores"]

@@ -92,10 +92,9 @@ def tree_distance(
 ) -> float:
     """Count the splits by which the shapes of two forests differ (Robinson-Foulds distance).
 
-    An edge splits the observed variables of its tree in two: those on its one side and those on
-    its other side, an observed variable at an end of the edge included. Two splits are equal if
-    they have the same two sides. The distance is the number of splits that one of the forests
-    has and the other lacks.
+    An edge splits the observed variables of its tree in two sides; an observed variable at an end
+    of the edge lies on the side of that end. Two splits are equal if they have the same two
+    sides. The distance is the number of splits that one of the forests has and the other lacks.
 
     Neither roots nor the names of latent variables matter. An edge without observed variables on
     one side is no split, and equal splits count once: so latent leaves and latent variables with
@@ -103,20 +102,20 @@ def tree_distance(
     its splits, which makes this a metric: it is symmetric, obeys the triangle inequality, and is
     zero if and only if the shapes are the same.
 
-    A split of one variable against the rest of its tree is trivial. If all observed variables are
-    leaves of a single tree, both forests have all the trivial splits, and only the others can make
-    a difference. Trivial splits do make a difference if a variable is a leaf of one forest and
-    an inner node of the other, or if the trees have different variables. Since a split holds all
-    variables of its tree, no split of a tree is left if the tree gains or loses a variable.
+    A split of one variable from the rest of its tree is trivial. Two trees whose observed
+    variables are all leaves share the trivial splits, so that only the others count. Trivial
+    splits count where a variable is a leaf in one forest and an inner node in the other, and
+    where the trees of the forests have different variables: a split names all variables of its
+    tree, so a tree that gains or loses a variable has no split in common with what it was.
 
     Parameters
     ----------
     first, second
         Forests with the same observed variables, whatever their states.
     normalized
-        Divide by the number of splits of both forests, without the trivial ones that they share:
-        zero for the same shape, one if nothing but trivial splits is shared. With this, the
-        triangle inequality may fail.
+        Divide by the number of splits of both forests, without the trivial ones that they share.
+        Different shapes then have at most distance one, which means that they share nothing but
+        trivial splits. The triangle inequality does not hold for these values.
 
     Examples
     --------
@@ -188,7 +187,7 @@ def _read_forest(forest: Network | Structure) -> Structure:
 def _check_same_names(first: Structure, second: Structure) -> None:
     """Refuse structures that do not have the same observed variables."""
     for which, one, other in (("first", first, second), ("second", second, first)):
-        extra = [name for name in one.observed if name not in set(other.observed)]
+        extra = sorted(set(one.observed) - set(other.observed))
         if extra:
             raise ModelError(
                 "both networks must have the same observed variables; "

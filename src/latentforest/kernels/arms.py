@@ -1,0 +1,206 @@
+"""Messages toward every latent variable of a forest, from all its sides.
+
+An *arm* of a latent variable Y is a neighbour Z with all that lies behind it. Its *belief* is the
+probability of what was observed in it, given each state of Z; its *message* the same given each
+state of Y. Both depend on the pattern of the arm in a row. They are scaled: the largest entry of a
+belief is one, and ``constant`` keeps what that leaves out of the log-likelihood of all rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from latentforest.kernels.compilation import kernel, part
+from latentforest.kernels.layout import padded
+from latentforest.kernels.types import FloatArray, IntArray, LongArray
+from latentforest.kernels.vector import LANES, load, store
+
+LEAF_ARM = -1  # place of the beliefs of a leaf, which has none
+EACH_ROW = -1  # column of an arm whose patterns are the rows
+OFTEN = 8  # products of so many messages are scaled
+
+
+class Arms(NamedTuple):
+    """The arms of a forest, those of one latent variable after another."""
+
+    first: LongArray  # arms of latent variable h: first[h] to first[h + 1]
+    prior: LongArray  # place of P(h) in `tables`
+    hub: LongArray  # latent variable that the arm belongs to
+    source: LongArray  # latent variable at the near end of the arm; -1 for a leaf
+    reverse: LongArray  # the arm of the source that leads back; -1 for a leaf
+    column: LongArray  # row of `codes` with the arm's patterns; -1: every row is one
+    n_patterns: LongArray
+    card: LongArray  # states of the neighbour
+    width: LongArray  # states of the hub
+    table: LongArray  # place of P(neighbour | hub) in `tables`
+    belief: LongArray  # place in `beliefs`, n_patterns x card (padded); -1 for a leaf
+    message: LongArray  # place in `messages`, n_patterns x width (padded)
+    start: LongArray  # place in `representatives` of the first row of each pattern; -1: the row
+    order: LongArray  # arms in the order in which messages can be computed
+
+
+class Values(NamedTuple):
+    """The rows, and what is known of the arms."""
+
+    codes: IntArray  # patterns of sets of variables, one row for each set
+    representatives: IntArray  # first rows of patterns
+    weights: FloatArray  # of the rows
+    tables: FloatArray  # P(hub) and P(neighbour | hub) of all arms
+    beliefs: FloatArray
+    messages: FloatArray
+    constant: FloatArray  # for each arm
+
+
+@kernel
+def pass_messages(arms: Arms, values: Values) -> None:
+    """Fill the beliefs, messages and constants of all arms."""
+    for i in range(arms.order.shape[0]):
+        a = arms.order[i]
+        if arms.belief[a] != LEAF_ARM:
+            _find_belief(arms, values, a)
+        _send(arms, values, a)
+
+
+@part
+def _find_belief(arms: Arms, values: Values, a: int) -> None:
+    """Multiply the messages of all arms of the source but the one that leads back."""
+    n, row, place = arms.n_patterns[a], padded(arms.card[a]), arms.belief[a]
+    beliefs = values.beliefs
+    scales = np.zeros(n)
+    for i in range(place, place + n * row):
+        beliefs[i] = 1.0
+    source, n_multiplied = arms.source[a], 0
+    constant = 0.0
+    for b in range(arms.first[source], arms.first[source + 1]):
+        if b != arms.reverse[a]:
+            _multiply_by_pattern(arms, values, a, b)
+            constant += values.constant[b]
+            n_multiplied += 1
+            if n_multiplied % OFTEN == 0:
+                _scale(beliefs, place, n, row, scales)
+    _scale(beliefs, place, n, row, scales)
+    column = arms.column[a]
+    for r in range(values.weights.shape[0]):
+        q = r if column == EACH_ROW else values.codes[column, r]
+        constant += values.weights[r] * scales[q]
+    values.constant[a] = constant
+
+
+@part
+def _multiply_by_pattern(arms: Arms, values: Values, a: int, b: int) -> None:
+    """Multiply the beliefs of arm ``a`` by the messages of arm ``b``."""
+    beliefs, messages, codes = values.beliefs, values.messages, values.codes
+    representatives, start = values.representatives, arms.start[a]
+    row, target, source, column = padded(arms.card[a]), arms.belief[a], arms.message[b], arms.column[b]
+    for q in range(arms.n_patterns[a]):
+        r = q if start < 0 else representatives[start + q]
+        place = source + (r if column == EACH_ROW else codes[column, r]) * row
+        for k in range(0, row, LANES):
+            here = target + q * row + k
+            store(beliefs, here, load(beliefs, here) * load(messages, place + k))
+
+
+@part
+def _scale(values: FloatArray, place: int, n: int, row: int, scales: FloatArray) -> None:
+    """Divide each vector by its largest entry and add its logarithm to ``scales``."""
+    for q in range(n):
+        largest = 0.0
+        for k in range(place + q * row, place + (q + 1) * row):
+            largest = max(largest, values[k])
+        if largest > 0.0:
+            scales[q] += math.log(largest)
+            for k in range(place + q * row, place + (q + 1) * row):
+                values[k] /= largest
+        else:
+            scales[q] = -np.inf
+
+
+@part
+def _send(arms: Arms, values: Values, a: int) -> None:
+    """Carry the beliefs of an arm through its table."""
+    card, width, table = arms.card[a], arms.width[a], arms.table[a]
+    row, column = padded(card), padded(width)
+    messages, beliefs, tables = values.messages, values.beliefs, values.tables
+    message, belief = arms.message[a], arms.belief[a]
+    for q in range(arms.n_patterns[a]):
+        for y in range(width):
+            total = 0.0
+            if belief != LEAF_ARM:
+                for z in range(card):
+                    total += tables[table + y * card + z] * beliefs[belief + q * row + z]
+            else:
+                total = tables[table + y * card + q] if q < card else 1.0
+            messages[message + q * column + y] = total
+
+
+@part
+def multiply_rows(
+    target: FloatArray, row: int, messages: FloatArray, place: int, codes: IntArray, column: int
+) -> None:
+    """Multiply a vector for each row by the messages of an arm."""
+    for r in range(target.shape[0] // row):
+        source = place + (r if column == EACH_ROW else codes[column, r]) * row
+        for k in range(0, row, LANES):
+            here = r * row + k
+            store(target, here, load(target, here) * load(messages, source + k))
+
+
+@part
+def normalise_rows(target: FloatArray, row: int, weights: FloatArray) -> float:
+    """Divide the vector of each row by its sum; return the weighted logarithms of the sums."""
+    constant = 0.0
+    for r in range(weights.shape[0]):
+        total = 0.0
+        for k in range(r * row, (r + 1) * row):
+            total += target[k]
+        if total > 0.0:
+            factor = 1.0 / total
+            constant += weights[r] * math.log(total)
+            for k in range(r * row, (r + 1) * row):
+                target[k] *= factor
+        elif weights[r] > 0.0:
+            constant = -np.inf
+    return constant
+
+
+@part
+def gather_arms(
+    arms: Arms,
+    values: Values,
+    lo: int,
+    hi: int,
+    skip: int,
+    target: FloatArray,
+    row: int,
+    n_pending: int,
+) -> tuple[float, int]:
+    """Multiply the vectors of all rows by the messages of arms ``lo`` to ``hi`` without one.
+
+    After ``OFTEN`` products, counted from ``n_pending``, the vectors are normalised. Returns the
+    part of the log-likelihood that the vectors do not hold, and the products since the last
+    normalisation.
+    """
+    constant = 0.0
+    for b in range(lo, hi):
+        if b != skip:
+            multiply_rows(
+                target, row, values.messages, arms.message[b], values.codes, arms.column[b]
+            )
+            constant += values.constant[b]
+            n_pending += 1
+            if n_pending == OFTEN:
+                constant += normalise_rows(target, row, values.weights)
+                n_pending = 0
+    return constant, n_pending
+
+
+@part
+def spread_prior(arms: Arms, values: Values, hub: int, target: FloatArray, row: int) -> None:
+    """Set the vector of each row to P(hub)."""
+    width, prior = arms.width[arms.first[hub]], arms.prior[hub]
+    for r in range(values.weights.shape[0]):
+        for k in range(row):
+            target[r * row + k] = values.tables[prior + k] if k < width else 0.0
