@@ -87,6 +87,14 @@ class PatternedData:
         step = -(-self.n_rows // SAMPLE_ROWS)
         self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[Mask, ...], Grouping] = {}
+        self._whole: PatternStore | None = self.blocks[0].store if n_blocks == 1 else None
+
+    @property
+    def whole(self) -> PatternStore:
+        """Pattern columns over all rows at once."""
+        if self._whole is None:
+            self._whole = self._store(slice(None))
+        return self._whole
 
     def _store(self, rows: slice) -> PatternStore:
         columns = [column[rows] for column in self.dataset.columns]

@@ -163,6 +163,7 @@ def _sketch(
         is_free=_integers(_is_free(node, free) for node in nodes),
         parameters=_integers(structure.offset(node.name) if node.name else 0 for node in nodes),
         degree=_integers(len(node.children) for node in nodes),
+        stride=np.zeros(len(nodes), np.int64),
         children=_integers(number[id(child)] for node in nodes for child in node.children),
     )
 

@@ -16,11 +16,13 @@ import numpy as np
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.layout import padded
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
-from latentforest.kernels.vector import LANES, load, store
+from latentforest.kernels.vector import LANES, load, store, total
 
 LEAF_ARM = -1  # place of the beliefs of a leaf, which has none
 EACH_ROW = -1  # column of an arm whose patterns are the rows
-OFTEN = 8  # products of so many messages are scaled
+OFTEN = 8  # products of so many messages are scaled if they are small
+SMALL = 1e-60
+EVERY = np.inf  # no sum is as large
 
 
 class Arms(NamedTuple):
@@ -82,10 +84,10 @@ def _find_belief(arms: Arms, values: Values, a: int) -> None:
             if n_multiplied % OFTEN == 0:
                 _scale(beliefs, place, n, row, scales)
     _scale(beliefs, place, n, row, scales)
-    column = arms.column[a]
-    for r in range(values.weights.shape[0]):
-        q = r if column == EACH_ROW else values.codes[column, r]
-        constant += values.weights[r] * scales[q]
+    column, codes, weights = arms.column[a], values.codes, values.weights
+    for r in range(weights.shape[0]):
+        q = r if column == EACH_ROW else codes[column, r]
+        constant += weights[r] * scales[q]
     values.constant[a] = constant
 
 
@@ -127,38 +129,47 @@ def _send(arms: Arms, values: Values, a: int) -> None:
     message, belief = arms.message[a], arms.belief[a]
     for q in range(arms.n_patterns[a]):
         for y in range(width):
-            total = 0.0
+            entry = 0.0
             if belief != LEAF_ARM:
                 for z in range(card):
-                    total += tables[table + y * card + z] * beliefs[belief + q * row + z]
+                    entry += tables[table + y * card + z] * beliefs[belief + q * row + z]
             else:
-                total = tables[table + y * card + q] if q < card else 1.0
-            messages[message + q * column + y] = total
+                entry = tables[table + y * card + q] if q < card else 1.0
+            messages[message + q * column + y] = entry
 
 
 @part
 def multiply_rows(
-    target: FloatArray, row: int, messages: FloatArray, place: int, codes: IntArray, column: int
+    target: FloatArray, row: int, messages: FloatArray, place: int, codes: IntArray
 ) -> None:
-    """Multiply a vector for each row by the messages of an arm."""
-    for r in range(target.shape[0] // row):
-        source = place + (r if column == EACH_ROW else codes[column, r]) * row
+    """Multiply a vector for each row by the message of its pattern."""
+    for r in range(codes.shape[0]):
+        source, here = place + codes[r] * row, r * row
         for k in range(0, row, LANES):
-            here = r * row + k
-            store(target, here, load(target, here) * load(messages, source + k))
+            store(target, here + k, load(target, here + k) * load(messages, source + k))
 
 
 @part
-def normalise_rows(target: FloatArray, row: int, weights: FloatArray) -> float:
-    """Divide the vector of each row by its sum; return the weighted logarithms of the sums."""
+def multiply_all(target: FloatArray, messages: FloatArray, place: int) -> None:
+    """Multiply a vector for each row by the message of that row."""
+    for i in range(0, target.shape[0], LANES):
+        store(target, i, load(target, i) * load(messages, place + i))
+
+
+@part
+def normalise_rows(target: FloatArray, row: int, weights: FloatArray, below: float) -> float:
+    """Divide the vectors whose sum is below a bound by it; return the weighted logarithms."""
     constant = 0.0
     for r in range(weights.shape[0]):
-        total = 0.0
-        for k in range(r * row, (r + 1) * row):
-            total += target[k]
-        if total > 0.0:
-            factor = 1.0 / total
-            constant += weights[r] * math.log(total)
+        sums = load(target, r * row)
+        for k in range(LANES, row, LANES):
+            sums = sums + load(target, r * row + k)
+        sum_of_row = total(sums)
+        if sum_of_row >= below:
+            continue
+        if sum_of_row > 0.0:
+            factor = 1.0 / sum_of_row
+            constant += weights[r] * math.log(sum_of_row)
             for k in range(r * row, (r + 1) * row):
                 target[k] *= factor
         elif weights[r] > 0.0:
@@ -179,20 +190,22 @@ def gather_arms(
 ) -> tuple[float, int]:
     """Multiply the vectors of all rows by the messages of arms ``lo`` to ``hi`` without one.
 
-    After ``OFTEN`` products, counted from ``n_pending``, the vectors are normalised. Returns the
+    After ``OFTEN`` products, counted from ``n_pending``, small vectors are normalised. Returns the
     part of the log-likelihood that the vectors do not hold, and the products since the last
     normalisation.
     """
     constant = 0.0
     for b in range(lo, hi):
         if b != skip:
-            multiply_rows(
-                target, row, values.messages, arms.message[b], values.codes, arms.column[b]
-            )
+            if arms.column[b] == EACH_ROW:
+                multiply_all(target, values.messages, arms.message[b])
+            else:
+                codes = values.codes[arms.column[b]]
+                multiply_rows(target, row, values.messages, arms.message[b], codes)
             constant += values.constant[b]
             n_pending += 1
             if n_pending == OFTEN:
-                constant += normalise_rows(target, row, values.weights)
+                constant += normalise_rows(target, row, values.weights, SMALL)
                 n_pending = 0
     return constant, n_pending
 
@@ -200,7 +213,18 @@ def gather_arms(
 @part
 def spread_prior(arms: Arms, values: Values, hub: int, target: FloatArray, row: int) -> None:
     """Set the vector of each row to P(hub)."""
-    width, prior = arms.width[arms.first[hub]], arms.prior[hub]
-    for r in range(values.weights.shape[0]):
+    width, prior, tables = arms.width[arms.first[hub]], arms.prior[hub], values.tables
+    for r in range(target.shape[0] // row):
         for k in range(row):
-            target[r * row + k] = values.tables[prior + k] if k < width else 0.0
+            target[r * row + k] = tables[prior + k] if k < width else 0.0
+
+
+@kernel
+def measure_tree(arms: Arms, values: Values, hub: int) -> float:
+    """Log-likelihood of the tree that a latent variable belongs to."""
+    row = padded(arms.width[arms.first[hub]])
+    target = np.empty(values.weights.shape[0] * row)
+    spread_prior(arms, values, hub, target, row)
+    first, last = arms.first[hub], arms.first[hub + 1]
+    constant, _ = gather_arms(arms, values, first, last, -1, target, row, 0)
+    return constant + normalise_rows(target, row, values.weights, EVERY)

@@ -223,10 +223,12 @@ def climb_pyramid(
     their last iteration, which is not wasted: its M-step follows too. ``trajectory`` and ``climb``
     are those of the last level. Returns the best row, the objective of its parameters, and whether
     all went well: the climb stops as soon as a row vanishes or messages were scaled, which the
-    caller must look into. ``resumes`` goes on with a single start where ``climb`` was left.
+    caller must look into. With a gain of minus infinity and no acceleration, objectives are needed
+    only at the end of a level, and a plan with a base computes no others. ``resumes`` goes on with a single start where ``climb`` was left.
     """
     n_alive, n_done, n_next = starts.shape[0], 0, 1
     alive, objectives, nothing = np.arange(n_alive), np.empty(n_alive), np.empty(0)
+    watches = limits.accelerate or limits.least_gain > -np.inf
     while n_alive > 0:
         level = Limits(n_next + 1, -np.inf, False, n_next + 1)
         if n_alive == 1:
@@ -237,7 +239,10 @@ def climb_pyramid(
             if not resumes:
                 restart(climb)
             while goes_on:
-                value, n_vanished = propagate(plan, work, theta, climb.counts, nothing, 0.0)
+                is_judged = watches or (n_alive > 1 and climb.flags[N_DONE] + 1 == n_next + 1)
+                value, n_vanished = propagate(
+                    plan, work, theta, climb.counts, nothing, 0.0, is_judged
+                )
                 if n_vanished > 0 or _any_shifted(work.is_shifted):
                     return alive[i], value, False
                 goes_on = advance(climb, families, theta, value, prior, level, trajectory)
@@ -247,7 +252,7 @@ def climb_pyramid(
         n_done += n_next + 1
         n_next *= 2
     theta = starts[alive[0]]
-    value, n_vanished = propagate(plan, work, theta, nothing, nothing, 0.0)
+    value, n_vanished = propagate(plan, work, theta, nothing, nothing, 0.0, True)
     is_sound = n_vanished == 0 and not _any_shifted(work.is_shifted)
     return alive[0], value + log_prior(families, prior, theta), is_sound
 

@@ -34,6 +34,7 @@ from latentforest.kernels.plan import (
     ROW,
     SCRATCH,
     SHIFTS,
+    STRIDE,
     TABLE,
     TRANSPOSED,
     WEIGHTS,
@@ -56,6 +57,7 @@ class Sketch(NamedTuple):
     is_free: LongArray
     parameters: LongArray  # offset of the table in the parameter vector
     degree: LongArray  # number of children
+    stride: LongArray  # see `plan.STRIDE`
     children: LongArray  # numbers of the children, node by node
 
 
@@ -68,36 +70,39 @@ def padded(n: int) -> int:
 @kernel
 def lay_out(sketch: Sketch) -> tuple[LongArray, LongArray, LongArray, LongArray]:
     """Return ``nodes``, ``slot_child``, ``slot_index`` and ``sizes`` of a plan."""
-    n_nodes = sketch.kind.shape[0]
+    kind, card, width, n_patterns = sketch.kind, sketch.card, sketch.width, sketch.n_patterns
+    is_root, is_free, parameters = sketch.is_root, sketch.is_free, sketch.parameters
+    degree, stride, children = sketch.degree, sketch.stride, sketch.children
+    n_nodes = kind.shape[0]
     nodes = np.zeros(n_nodes * N_FIELDS, np.int64)
-    slot_child = np.empty(sketch.children.shape[0], np.int64)
-    slot_index = np.empty(sketch.children.shape[0], np.int64)
+    slot_child = np.empty(children.shape[0], np.int64)
+    slot_index = np.empty(children.shape[0], np.int64)
     sizes = np.zeros(N_SIZES, np.int64)
     slot, link, weight = 0, 0, 0
     for i in range(n_nodes):
         u = i * N_FIELDS
-        nodes[u + KIND] = sketch.kind[i]
-        nodes[u + CARD] = sketch.card[i]
-        nodes[u + WIDTH] = sketch.width[i]
-        nodes[u + ROW] = padded(sketch.card[i])
-        nodes[u + COLUMN] = padded(sketch.width[i])
-        nodes[u + N_PATTERNS] = sketch.n_patterns[i]
-        nodes[u + IS_ROOT] = sketch.is_root[i]
-        nodes[u + IS_FREE] = sketch.is_free[i]
-        nodes[u + PARAMETERS] = sketch.parameters[i]
+        nodes[u + KIND] = kind[i]
+        nodes[u + CARD] = card[i]
+        nodes[u + WIDTH] = width[i]
+        nodes[u + ROW] = padded(card[i])
+        nodes[u + COLUMN] = padded(width[i])
+        nodes[u + N_PATTERNS] = n_patterns[i]
+        nodes[u + IS_ROOT] = is_root[i]
+        nodes[u + IS_FREE] = is_free[i]
+        nodes[u + PARAMETERS] = parameters[i]
+        nodes[u + STRIDE] = stride[i]
         nodes[u + FIRST_SLOT] = slot
-        for _ in range(sketch.degree[i]):
-            child = sketch.children[slot]
-            slot_child[slot] = child * N_FIELDS
+        for _ in range(degree[i]):
+            slot_child[slot] = children[slot] * N_FIELDS
             slot_index[slot] = link
-            link += sketch.n_patterns[i]
+            link += n_patterns[children[slot]] + 1 if stride[i] > 0 else n_patterns[i]
             slot += 1
         nodes[u + LAST_SLOT] = slot
-        sizes[DEGREE] = max(sizes[DEGREE], sketch.degree[i])
-        if sketch.is_root[i] == 1:
+        sizes[DEGREE] = max(sizes[DEGREE], degree[i])
+        if is_root[i] == 1:
             nodes[u + WEIGHTS] = weight
-            weight += sketch.n_patterns[i]
-            sizes[ROOT_PATTERNS] = max(sizes[ROOT_PATTERNS], padded(sketch.n_patterns[i]))
+            weight += n_patterns[i]
+            sizes[ROOT_PATTERNS] = max(sizes[ROOT_PATTERNS], padded(n_patterns[i]))
     sizes[DEGREE] += 1
     _place_shifts(nodes, sizes)
     _place_in_buffer(nodes, sizes)

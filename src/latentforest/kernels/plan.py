@@ -42,7 +42,8 @@ FIRST_SLOT = 15  # entries of the children in `slot_child`: FIRST_SLOT to LAST_S
 LAST_SLOT = 16
 WEIGHTS = 17  # place in `weights` (roots)
 NEEDS_OUTSIDE = 18  # its outside factors are used
-N_FIELDS = 19
+STRIDE = 19  # a root with a base: distance of the states' rows in `evidence`; otherwise 0
+N_FIELDS = 20
 
 CACHE_LINE = 64  # bytes
 
@@ -56,14 +57,19 @@ ROOT_PATTERNS = 5  # most patterns of a root, padded
 
 
 class Plan(NamedTuple):
-    """A forest, parents before children and tree by tree, with its pattern tables."""
+    """A forest, parents before children and tree by tree, with its pattern tables.
+
+    The root of a region may have a *base*: frozen factors, a vector for each row, which meet the
+    messages of the root's only child. Rows are then sorted by the child's patterns, the base lies
+    in ``evidence`` state by state (an even number of them), and ``links`` says at which row each pattern starts.
+    """
 
     nodes: LongArray
     slot_child: LongArray  # the child in each slot
     slot_index: LongArray  # where its patterns start in `links`, one for each pattern of the node
     links: IntArray  # patterns of the children, see `slot_index`
     weights: FloatArray  # sum of the weights of the rows with each root pattern
-    evidence: FloatArray  # messages of the DENSE nodes, one after another, padded
+    evidence: FloatArray  # messages of the DENSE nodes, one after another, padded; or the base
     sizes: LongArray
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.plan import (
     BELIEFS,
@@ -34,6 +36,7 @@ from latentforest.kernels.plan import (
     ROW,
     SCRATCH,
     SHIFTS,
+    STRIDE,
     TABLE,
     TRANSPOSED,
     WEIGHTS,
@@ -46,6 +49,8 @@ from latentforest.kernels.vector import (
     LANES,
     any_above,
     capped,
+    front,
+    lesser,
     load,
     logarithm,
     raised,
@@ -246,6 +251,7 @@ def propagate(
     counts: FloatArray,
     values: FloatArray,
     floor: float,
+    is_judged: bool = True,
 ) -> tuple[float, int]:
     """Propagate the evidence of all rows under the parameters.
 
@@ -254,7 +260,7 @@ def propagate(
     without counts there is no way down. With a positive ``floor``, entries of messages that would
     fall below it are raised to it, so that values are upper bounds. Returns the log-likelihood and
     how many root patterns vanished; these are listed in ``work.vanished`` and add nothing to any
-    result.
+    result. If it is not to be judged, a plan with a base saves the logarithms and returns zero.
     """
     upward(plan, work, theta, floor)
     nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
@@ -265,12 +271,14 @@ def propagate(
     log_likelihood = 0.0
     work.vanished[0] = 0
     for u in range(0, nodes.shape[0], N_FIELDS):
-        if nodes[u + IS_ROOT] == 1:
+        if nodes[u + STRIDE] > 0:
+            log_likelihood += _meet_base(plan, work, u, is_judged)
+        elif nodes[u + IS_ROOT] == 1:
             _find_likelihoods(plan, work, u)
             log_likelihood += _sum_logarithms(plan, work, values, u)
         elif has_counts and nodes[u + KIND] == HIDDEN:
             _count_pairs(plan, work, u)
-        if has_counts and (nodes[u + KIND] == HIDDEN or nodes[u + KIND] == PRODUCT):
+        if has_counts and nodes[u + STRIDE] == 0 and nodes[u + FIRST_SLOT] < nodes[u + LAST_SLOT]:
             _spread(plan, work, u)
         if has_counts and nodes[u + IS_FREE] == 1:
             if nodes[u + IS_ROOT] == 1:
@@ -336,6 +344,56 @@ def _sum_logarithms(plan: Plan, work: Workspace, values: FloatArray, u: int) -> 
         if has_values:
             values[first + p] = logs[p]
     return result
+
+
+@part
+def _meet_base(plan: Plan, work: Workspace, u: int, is_judged: bool) -> float:
+    """Let the messages of a root's only child meet the base: four rows and two states at a time.
+
+    Fills the outside factors of the child. Rows that vanish are counted but not listed: a region in
+    which that happens is given up.
+    """
+    nodes, links, base, weights = plan.nodes, plan.links, plan.evidence, plan.weights
+    buffer, factors, card = work.buffer, work.likelihood, nodes[u + CARD]
+    stride, slot, prior = nodes[u + STRIDE], nodes[u + FIRST_SLOT], nodes[u + TABLE]
+    child, runs = plan.slot_child[slot], plan.slot_index[slot]
+    row, outside = nodes[u + ROW], plan.sizes[OUTSIDE]
+    logs, smallest = splat(0.0), splat(1.0)
+    for q in range(nodes[child + N_PATTERNS]):
+        begin, end = np.int64(links[runs + q]), np.int64(links[runs + q + 1])
+        message = nodes[child + MESSAGES] + q * row
+        for k in range(0, card, 2):
+            first = splat(buffer[prior + k] * buffer[message + k])
+            second = splat(buffer[prior + k + 1] * buffer[message + k + 1])
+            place, is_last = k * stride, k + 2 >= card
+            for r in range(begin, end, LANES):
+                value = first * load(base, place + r) + second * load(base, place + stride + r)
+                if k > 0:
+                    value = value + load(factors, r)
+                if is_last:
+                    weight = load(weights, r)
+                    if end - r < LANES:
+                        value = front(value, end - r, 1.0)
+                        weight = front(weight, end - r, 0.0)
+                    smallest = lesser(smallest, value)
+                    if is_judged:
+                        logs = logs + weight * logarithm(value)
+                    value = weight / value
+                store(factors, r, value)
+        for k in range(0, card, 2):
+            first, second, place = splat(0.0), splat(0.0), k * stride
+            for r in range(begin, end, LANES):
+                factor = load(factors, r)
+                first = first + factor * load(base, place + r)
+                second = second + factor * load(base, place + stride + r)
+            buffer[message + outside + k] = buffer[prior + k] * total(first)
+            buffer[message + outside + k + 1] = buffer[prior + k + 1] * total(second)
+    scratch = plan.sizes[SCRATCH]
+    store(buffer, scratch, smallest)
+    for i in range(scratch, scratch + LANES):
+        if not buffer[i] >= VANISHING:
+            work.vanished[0] = 1
+    return total(logs)
 
 
 @part

@@ -1,9 +1,9 @@
-"""Local fits around a latent variable, many in one compiled call.
+"""Local fits around latent variables, many in one compiled call.
 
-The *hub* of a region is a latent variable. What is frozen around it is one vector for each row,
-the *base*: the probability of each state of the hub and of all that was observed in the frozen
-arms. Below the hub lie arms with free tables, or a new *mediator* with two arms below it. Each
-region becomes a small plan for the general kernels.
+A region is a small tree. Its root has a *base*: one vector for each row, the probability of all
+that was observed in the frozen part, given each state of the root (times the frozen probability of
+that state, where the root's table is not free). Below the root lie arms with free tables, or a
+*middle* variable with arms below it. Each region becomes a plan for the general kernels.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from latentforest.kernels.arms import (
     EACH_ROW,
+    EVERY,
     LEAF_ARM,
     Arms,
     Values,
@@ -39,164 +40,243 @@ from latentforest.kernels.plan import (
     N_PATTERNS,
     N_SHIFTS,
     PRODUCT,
-    ROOT_PATTERNS,
     WIDTH,
     Plan,
     Workspace,
 )
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
+from latentforest.kernels.vector import LANES
 
-JOINED = -2  # column of the patterns of the two arms below a mediator
 INSIDE = 0.01  # share of the uniform distribution in a start: no probability may be zero
 
 
 class Region(NamedTuple):
-    """What lies below a hub, in numbers of arms; groups multiply arms or earlier groups."""
+    """A root, maybe a middle variable, and arms whose messages are multiplied in pairs.
 
-    hub_card: int
+    Members of groups are numbers: the arms in their order, then the groups in theirs. All groups
+    together leave one member at the top if there is a base.
+    """
+
+    root_card: int
     is_prior_free: bool
-    mediator_card: int  # 0: there is none
+    middle_card: int  # 0: there is none
     arms: LongArray
-    tops: LongArray  # what is left below the hub when `groups` are made: arms, then groups
-    groups: LongArray  # pairs: [left, right] of each group, numbered after the arms
-    columns: LongArray  # row of `codes` with the patterns of each group
+    tops: LongArray  # members that are left when all groups are made
+    groups: LongArray  # the two members of each group
+    columns: LongArray  # row of `codes` with the patterns of each group; -1: every row is one
     n_patterns: LongArray  # of each group
+    codes: IntArray  # patterns of groups
+
+
+class Scratch(NamedTuple):
+    """Memory for one region after another."""
+
+    place: LongArray  # of the rows when they are sorted
+    base: FloatArray  # sorted, state by state
+    weights: FloatArray
+    likelihood: FloatArray
+    logarithm: FloatArray
+    vanished: LongArray
+
+
+@part
+def make_scratch(n_rows: int, n_states: int) -> Scratch:
+    """Allocate memory for regions whose root has at most so many states."""
+    stride = find_stride(n_rows)
+    return Scratch(
+        np.empty(n_rows, np.int64),
+        np.zeros(stride * (n_states + 1)),
+        np.zeros(stride),
+        np.ones(stride),
+        np.ones(stride),
+        np.zeros(n_rows + 1, np.int64),
+    )
+
+
+@part
+def find_stride(n_rows: int) -> int:
+    """Length of a state's part of the base; reading past the last row must be possible."""
+    return (n_rows + 2 * LANES - 1) // LANES * LANES
 
 
 @part
 def _sketch_region(
-    arms: Arms, region: Region, n_rows: int, n_joined: int, has_base: bool
+    arms: Arms, region: Region, n_rows: int, has_base: bool
 ) -> tuple[Sketch, LongArray]:
-    """List the nodes: hub, groups (last first), mediator, arms with their beliefs, base.
+    """List the nodes: root, middle, groups (last first), arms, beliefs of the arms.
 
-    Returns the column of patterns of each node too.
+    Returns the member that each node stands for too: -1 for the root, that of its top for the
+    middle, that of its arm for a belief.
     """
     n_arms, n_groups = region.arms.shape[0], region.groups.shape[0]
-    has_mediator = region.mediator_card > 0
-    n_nodes = 1 + n_groups + n_arms + (1 if has_mediator else 0) + (1 if has_base else 0)
+    has_middle = region.middle_card > 0
+    first_group = 2 if has_middle else 1
+    first_arm = first_group + n_groups
+    n_nodes = first_arm + n_arms
     for i in range(n_arms):
         n_nodes += 1 if arms.belief[region.arms[i]] != LEAF_ARM else 0
-    zeros = np.zeros((8, n_nodes), np.int64)
+    zeros = np.zeros((9, n_nodes), np.int64)
     kind, card, width, n_patterns = zeros[0], zeros[1], zeros[2], zeros[3]
-    is_root, is_free, offset, degree = zeros[4], zeros[5], zeros[6], zeros[7]
-    column = np.full(n_nodes, EACH_ROW)
-    children = np.empty(n_nodes - 1, np.int64)
-    first_arm = 1 + n_groups + (1 if has_mediator else 0)
-    hub_card, slot = region.hub_card, 0
-    # The hub.
-    kind[0], card[0], width[0], n_patterns[0] = HIDDEN, hub_card, hub_card, n_rows
+    is_root, is_free, offset, degree, stride = zeros[4], zeros[5], zeros[6], zeros[7], zeros[8]
+    member = np.full(n_nodes, -1)
+    children, slot = np.empty(n_nodes - 1, np.int64), 0
+    above, top = region.root_card, region.tops[0]
+    kind[0], card[0], width[0], n_patterns[0] = HIDDEN, above, above, n_rows
     is_root[0], is_free[0] = 1, 1 if region.is_prior_free else 0
-    taken = hub_card
+    stride[0] = find_stride(n_rows) if has_base else 0
+    taken = above
+    if has_middle:
+        children[0], degree[0], slot = 1, 1, 1
+        kind[1], card[1], width[1], member[1] = HIDDEN, region.middle_card, above, top
+        if top >= n_arms:
+            n_patterns[1] = region.n_patterns[top - n_arms]
+        else:
+            n_patterns[1] = arms.n_patterns[region.arms[top]]
+        is_free[1], offset[1] = 1, taken
+        taken += above * region.middle_card
+        above = region.middle_card
+    u = 1 if has_middle else 0
+    degree[u] = region.tops.shape[0]
     for i in range(region.tops.shape[0]):
-        children[slot] = _number(region.tops[i], n_arms, n_groups, first_arm)
+        children[slot] = _number(region.tops[i], n_arms, n_groups, first_group)
         slot += 1
-    if has_mediator:
-        children[slot] = 1 + n_groups
-        slot += 1
-    if has_base:
-        children[slot] = n_nodes - 1
-        slot += 1
-    degree[0] = slot
-    # Groups, the last one first.
     for i in range(n_groups):
-        u, g = 1 + i, n_groups - 1 - i
-        kind[u], card[u], width[u] = PRODUCT, hub_card, hub_card
-        n_patterns[u], column[u], degree[u] = region.n_patterns[g], region.columns[g], 2
+        u, g = first_group + i, n_groups - 1 - i
+        kind[u], card[u], width[u], member[u] = PRODUCT, above, above, n_arms + g
+        n_patterns[u], degree[u] = region.n_patterns[g], 2
         for side in range(2):
-            children[slot] = _number(region.groups[g, side], n_arms, n_groups, first_arm)
+            children[slot] = _number(region.groups[g, side], n_arms, n_groups, first_group)
             slot += 1
-    above = hub_card
-    if has_mediator:
-        u = 1 + n_groups
-        above = region.mediator_card
-        kind[u], card[u], width[u] = HIDDEN, above, hub_card
-        n_patterns[u], column[u], degree[u] = n_joined, JOINED, 2
-        is_free[u], offset[u] = 1, taken
-        taken += hub_card * above
-        for i in range(2):
-            children[slot] = first_arm + i
-            slot += 1
-    # Arms; their beliefs come after all of them.
     belief = first_arm + n_arms
     for i in range(n_arms):
         u, a = first_arm + i, region.arms[i]
-        card[u], width[u], n_patterns[u] = arms.card[a], above, arms.n_patterns[a]
-        is_free[u], offset[u], column[u] = 1, taken, arms.column[a]
+        kind[u], card[u], width[u], member[u] = LEAF, arms.card[a], above, i
+        n_patterns[u], is_free[u], offset[u] = arms.n_patterns[a], 1, taken
         taken += above * arms.card[a]
-        kind[u] = LEAF
         if arms.belief[a] != LEAF_ARM:
-            kind[u], degree[u] = HIDDEN, 1
-            children[slot] = belief
-            slot += 1
+            kind[u], degree[u], children[slot] = HIDDEN, 1, belief
             kind[belief], card[belief], width[belief] = DENSE, arms.card[a], arms.card[a]
-            n_patterns[belief], column[belief] = arms.n_patterns[a], arms.column[a]
+            n_patterns[belief], member[belief] = arms.n_patterns[a], i
             belief += 1
-    if has_base:
-        u = n_nodes - 1
-        kind[u], card[u], width[u], n_patterns[u] = DENSE, hub_card, hub_card, n_rows
+            slot += 1
     sketch = Sketch(
-        kind, card, width, n_patterns, is_root, is_free, offset, degree, children[:slot].copy()
+        kind, card, width, n_patterns, is_root, is_free, offset, degree, stride, children
     )
-    return sketch, column
+    return sketch, member
 
 
 @part
-def _number(member: int, n_arms: int, n_groups: int, first_arm: int) -> int:
-    """Number of the node of an arm, or of a group; the last group comes first."""
-    return first_arm + member if member < n_arms else 1 + n_groups - 1 - (member - n_arms)
+def _number(member: int, n_arms: int, n_groups: int, first_group: int) -> int:
+    """Number of the node of an arm or group; the last group comes first."""
+    first_arm = first_group + n_groups
+    return first_arm + member if member < n_arms else first_arm - 1 - (member - n_arms)
+
+
+@part
+def _find_codes(arms: Arms, values: Values, region: Region, member: int) -> tuple[IntArray, bool]:
+    """Patterns of a member in each row; false if every row is one."""
+    n_arms = region.arms.shape[0]
+    if member >= n_arms:
+        column = region.columns[member - n_arms]
+        if column != EACH_ROW:
+            return region.codes[column], True
+    elif member >= 0:
+        column = arms.column[region.arms[member]]
+        if column != EACH_ROW:
+            return values.codes[column], True
+    return np.empty(0, np.int32), False
 
 
 @part
 def _find_first(codes: IntArray, n_patterns: int) -> IntArray:
-    """First row of each pattern; patterns are numbered by first occurrence."""
-    first, found = np.empty(n_patterns, np.int32), 0
-    for r in range(codes.shape[0]):
-        if codes[r] == found:
-            first[found] = r
-            found += 1
+    """First row of each pattern."""
+    first = np.zeros(n_patterns, np.int32)
+    for r in range(codes.shape[0] - 1, -1, -1):
+        first[codes[r]] = r
     return first
 
 
 @part
 def _link(
-    sketch: Sketch,
-    column: LongArray,
-    codes: IntArray,
-    joined: IntArray,
-    first_joined: IntArray,
+    arms: Arms, values: Values, region: Region, sketch: Sketch, member: LongArray, runs: IntArray
 ) -> IntArray:
-    """Map the patterns of each node to those of its children."""
+    """Map the patterns of each node to those of its children; a root with a base has runs."""
     total, slot, taken = 0, 0, 0
     for u in range(sketch.kind.shape[0]):
-        total += sketch.degree[u] * sketch.n_patterns[u]
+        n = runs.shape[0] if sketch.stride[u] > 0 else sketch.n_patterns[u]
+        total += sketch.degree[u] * n
     links = np.empty(total, np.int32)
     for u in range(sketch.kind.shape[0]):
-        n = sketch.n_patterns[u]
-        first = first_joined
-        if column[u] >= 0 and sketch.degree[u] > 1:
-            first = _find_first(codes[column[u]], n)
+        if sketch.degree[u] == 0:
+            continue
+        if sketch.stride[u] > 0:
+            for p in range(runs.shape[0]):
+                links[p] = runs[p]
+            taken, slot = runs.shape[0], 1
+            continue
+        codes, has_codes = _find_codes(arms, values, region, member[u])
+        first = np.empty(0, np.int32)
+        if has_codes and sketch.degree[u] > 1:
+            first = _find_first(codes, sketch.n_patterns[u])
         for _ in range(sketch.degree[u]):
-            c = column[sketch.children[slot]]
-            for p in range(n):
+            below = member[sketch.children[slot]]
+            codes, child_has_codes = _find_codes(arms, values, region, below)
+            n_patterns, is_same = sketch.n_patterns[u], below == member[u]
+            for p in range(n_patterns):
                 r = p
-                if column[u] != EACH_ROW and c != column[u]:
+                if not is_same and has_codes:
                     r = first[p]
-                if c == column[u] or c == EACH_ROW:
-                    links[taken + p] = r
-                elif c == JOINED:
-                    links[taken + p] = joined[r]
-                else:
-                    links[taken + p] = codes[c, r]
-            taken += n
+                if not is_same and child_has_codes:
+                    r = codes[r]
+                links[taken + p] = r
+            taken += n_patterns
             slot += 1
     return links
 
 
 @part
+def _sort_rows(codes: IntArray, n_patterns: int, place: LongArray) -> IntArray:
+    """Find the place of each row when they are sorted; return where each pattern starts."""
+    runs = np.zeros(n_patterns + 1, np.int32)
+    for r in range(codes.shape[0]):
+        runs[codes[r] + 1] += 1
+    for q in range(n_patterns):
+        runs[q + 1] += runs[q]
+    taken = runs.copy()
+    for r in range(codes.shape[0]):
+        place[r] = taken[codes[r]]
+        taken[codes[r]] += 1
+    return runs
+
+
+@part
+def _sort_base(
+    values: Values, base: FloatArray, n_states: int, codes: IntArray, n_patterns: int, scratch: Scratch
+) -> IntArray:
+    """Sort the base by the patterns that meet it, state by state; empty codes: it is sorted."""
+    place, target, weights, given = scratch.place, scratch.base, scratch.weights, values.weights
+    stride, row = weights.shape[0], padded(n_states)
+    if codes.shape[0] > 0:
+        runs = _sort_rows(codes, n_patterns, place)
+    else:
+        runs = np.arange(n_patterns + 1).astype(np.int32)
+        for r in range(n_patterns):
+            place[r] = r
+    for r in range(given.shape[0]):
+        weights[place[r]] = given[r]
+        for k in range(n_states):
+            target[k * stride + place[r]] = base[r * row + k]
+    if n_states % 2 == 1:
+        for i in range(n_states * stride, (n_states + 1) * stride):
+            target[i] = 0.0
+    return runs
+
+
+@part
 def _fill_evidence(
-    arms: Arms, values: Values, region: Region, nodes: LongArray, base: FloatArray, buffer: FloatArray
+    arms: Arms, values: Values, region: Region, nodes: LongArray, buffer: FloatArray
 ) -> None:
-    """Place the beliefs of the arms, the base, and ones for the missing values of leaves."""
+    """Place the beliefs of the arms, and ones for the missing values of leaves."""
     i = 0
     for u in range(0, nodes.shape[0], N_FIELDS):
         place, column = nodes[u + MESSAGES], nodes[u + COLUMN]
@@ -205,17 +285,12 @@ def _fill_evidence(
             for k in range(missing, missing + nodes[u + WIDTH]):
                 buffer[k] = 1.0
         if nodes[u + KIND] == DENSE:
-            size = nodes[u + N_PATTERNS] * column
-            while i < region.arms.shape[0] and arms.belief[region.arms[i]] == LEAF_ARM:
+            while arms.belief[region.arms[i]] == LEAF_ARM:
                 i += 1
-            if i < region.arms.shape[0]:
-                source = arms.belief[region.arms[i]]
-                for k in range(size):
-                    buffer[place + k] = values.beliefs[source + k]
-                i += 1
-            else:
-                for k in range(size):
-                    buffer[place + k] = base[k]
+            source, beliefs = arms.belief[region.arms[i]], values.beliefs
+            for k in range(nodes[u + N_PATTERNS] * column):
+                buffer[place + k] = beliefs[source + k]
+            i += 1
 
 
 @part
@@ -242,34 +317,34 @@ def fit_region(
     base: FloatArray,
     starts: FloatArray,
     limits: Limits,
+    scratch: Scratch,
     result: FloatArray,
 ) -> float:
     """Fit the tables of a region; return its part of the log-likelihood.
 
-    Parameters lie in the order hub, mediator, arms; those of the best start are copied to
+    Parameters lie in the order root, middle, arms; those of the best start are copied to
     ``result``. Minus infinity if rows vanish or messages had to be scaled.
     """
-    n_rows, n_values = values.weights.shape[0], starts.shape[1]
-    joined, first_joined = np.empty(0, np.int32), np.empty(0, np.int32)
-    if region.mediator_card > 0:
-        joined, first_joined = _join_arms(arms, values.codes, n_rows, region.arms)
-    has_base = base.shape[0] > 0
-    sketch, column = _sketch_region(arms, region, n_rows, first_joined.shape[0], has_base)
+    n_rows, n_values, has_base = values.weights.shape[0], starts.shape[1], base.shape[0] > 0
+    sketch, member = _sketch_region(arms, region, n_rows, has_base)
+    runs, weights = np.empty(0, np.int32), values.weights
+    if has_base:
+        codes, _ = _find_codes(arms, values, region, region.tops[0])
+        n_patterns, weights = sketch.n_patterns[sketch.children[0]], scratch.weights
+        runs = _sort_base(values, base, region.root_card, codes, n_patterns, scratch)
     nodes, slot_child, slot_index, sizes = lay_out(sketch)
-    links = _link(sketch, column, values.codes, joined, first_joined)
-    plan = Plan(
-        nodes, slot_child, slot_index, links, values.weights, np.empty(0, np.float64), sizes
-    )
+    links = _link(arms, values, region, sketch, member, runs)
+    plan = Plan(nodes, slot_child, slot_index, links, weights, scratch.base, sizes)
     work = Workspace(
         np.zeros(sizes[N_DOUBLES]),
         np.zeros(sizes[N_SHIFTS], np.int32),
         np.zeros(nodes.shape[0], np.bool_),
-        np.ones(sizes[ROOT_PATTERNS]),
-        np.ones(sizes[ROOT_PATTERNS]),
+        scratch.likelihood,
+        scratch.logarithm,
         np.zeros(sizes[DEGREE], np.int64),
-        np.zeros(n_rows + 1, np.int64),
+        scratch.vanished,
     )
-    _fill_evidence(arms, values, region, nodes, base, work.buffer)
+    _fill_evidence(arms, values, region, nodes, work.buffer)
     climb = Climb(
         np.empty(n_values),
         np.empty(n_values),
@@ -299,13 +374,15 @@ def fit_region(
 @part
 def _join_arms(
     arms: Arms, codes: IntArray, n_rows: int, pair: LongArray
-) -> tuple[IntArray, IntArray]:
-    """Number the pairs of patterns of two arms."""
+) -> tuple[IntArray, int, int]:
+    """Number the pairs of patterns of two arms: codes, how many, and the column they make."""
     left, right = arms.column[pair[0]], arms.column[pair[1]]
     if left == EACH_ROW or right == EACH_ROW:
-        rows = np.arange(n_rows).astype(np.int32)
-        return rows, rows
-    return join(codes[left], arms.n_patterns[pair[0]], codes[right], arms.n_patterns[pair[1]])
+        return np.empty(n_rows, np.int32), n_rows, EACH_ROW
+    joined, first = join(
+        codes[left], arms.n_patterns[pair[0]], codes[right], arms.n_patterns[pair[1]]
+    )
+    return joined, first.shape[0], 0
 
 
 @kernel
@@ -317,6 +394,7 @@ def fit_mediators(
     lo: int,
     hi: int,
     cards: LongArray,
+    most: int,
     blocks: FloatArray,
     places: LongArray,
     limits: Limits,
@@ -328,8 +406,8 @@ def fit_mediators(
 
     ``left``, ``lo`` and ``hi`` are numbers of arms; ``cards[j - lo]`` is the cardinality of the
     mediator of ``left`` and ``j``, 0 to leave it out. ``blocks`` holds the starts: of the
-    mediator's table at ``places[0]``, of arm ``a`` at ``places[1 + a - first]``, for the largest
-    cardinality; smaller ones take part of it.
+    mediator's table at ``places[0]``, of arm ``a`` at ``places[1 + a - first]``, for mediators
+    with ``most`` states; smaller ones take part of it.
 
     Arms are excluded by halving: the base of a range of candidates holds all arms outside it.
     """
@@ -347,11 +425,9 @@ def fit_mediators(
     # Ranges of candidates that wait: [level, lo, hi, and the arms to gather first].
     stack, n_waiting = np.empty((2 * depth, 5), np.int64), 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = 1, lo, hi, lo, lo
-    most = np.int64(0)
-    for i in range(hi - lo):
-        most = max(most, cards[i])
-    nothing, no_groups = np.empty(0, np.int64), np.empty((0, 2), np.int64)
-    pair = np.empty(2, np.int64)
+    scratch = make_scratch(n_rows, hub_card)
+    pair, top, column = np.empty(2, np.int64), np.full(1, 2), np.empty(1, np.int64)
+    group, n_patterns = np.arange(2).reshape((1, 2)), np.empty(1, np.int64)
     while n_waiting > 0:
         n_waiting -= 1
         level, begin, end = stack[n_waiting, 0], stack[n_waiting, 1], stack[n_waiting, 2]
@@ -382,11 +458,15 @@ def fit_mediators(
         if card == 0:
             continue
         pair[0], pair[1] = left, j
+        codes, n_joined, column[0] = _join_arms(arms, values.codes, n_rows, pair)
+        n_patterns[0] = n_joined
         region = Region(
-            hub_card, False, card, pair, nothing, no_groups, nothing, nothing
+            hub_card, False, card, pair, top, group, column, n_patterns, codes.reshape((1, n_rows))
         )
         starts = _pick_starts(arms, region, blocks, places, first, most, n_starts)
-        fitted = fit_region(arms, values, region, target, starts, limits, results[j - lo])
+        fitted = fit_region(
+            arms, values, region, target, starts, limits, scratch, results[j - lo]
+        )
         scores[j - lo] = fitted + constants[level] + values.constant[left] + values.constant[j]
 
 
@@ -401,7 +481,7 @@ def _pick_starts(
     n_starts: int,
 ) -> FloatArray:
     """Put the starts of a mediator together; rows that lose states are normalised again."""
-    hub_card, card = region.hub_card, region.mediator_card
+    hub_card, card = region.root_card, region.middle_card
     n_values = hub_card + hub_card * card
     for i in range(2):
         n_values += card * arms.card[region.arms[i]]
@@ -452,9 +532,9 @@ def fit_relocations(
     stack, n_waiting = np.empty(n_hubs, np.int64), 1
     stack[0] = origin
     one_arm, zero = np.empty(1, np.int64), np.zeros(1, np.int64)
-    no_groups = np.empty((0, 2), np.int64)
+    no_groups, no_codes = np.empty((0, 2), np.int64), np.empty((0, n_rows), np.int32)
     nothing, base = np.empty(0, np.int64), np.empty(0)
-    one_arm[0] = moved
+    one_arm[0], scratch = moved, make_scratch(n_rows, widest)
     while n_waiting > 0:
         n_waiting -= 1
         here = stack[n_waiting]
@@ -472,16 +552,20 @@ def fit_relocations(
                 for i in range(n_rows * row):
                     base[i] *= incoming[here, i]
             left_out, _ = gather_arms(arms, values, first, last, skip, base, row, 0)
-            left_out += normalise_rows(base, row, values.weights)
+            left_out += normalise_rows(base, row, values.weights, EVERY)
             if here == origin:  # the same for all targets
                 constant = left_out + values.constant[moved]
         if is_target[here] == 1:
-            region = Region(card, False, 0, one_arm, zero, no_groups, nothing, nothing)
+            region = Region(
+                card, False, 0, one_arm, zero, no_groups, nothing, nothing, no_codes
+            )
             starts = np.ones((1, card + card * moved_card))
             for k in range(card * moved_card):
                 inside = INSIDE / moved_card
                 starts[0, card + k] = (1.0 - INSIDE) * tables[here, k] + inside
-            fitted = fit_region(arms, values, region, base, starts, limits, results[here])
+            fitted = fit_region(
+                arms, values, region, base, starts, limits, scratch, results[here]
+            )
             scores[here] = fitted + constant
         for b in range(first, last):
             there = arms.source[b]
@@ -517,14 +601,14 @@ def _send_outward(
     _, n_pending = gather_arms(arms, values, first, lo, lo, belief, row, 0)
     _, n_pending = gather_arms(arms, values, lo, hi, lo, belief, row, n_pending)
     gather_arms(arms, values, hi, last, hi, belief, row, n_pending)
-    normalise_rows(belief, row, values.weights)
-    target = incoming[arms.hub[back]]
+    normalise_rows(belief, row, values.weights, EVERY)
+    target, tables = incoming[arms.hub[back]], values.tables
     for r in range(n_rows):
         for y in range(column):
             total = 0.0
             if y < width:
                 for z in range(card):
-                    total += values.tables[table + y * card + z] * belief[r * row + z]
+                    total += tables[table + y * card + z] * belief[r * row + z]
             target[r * column + y] = total
 
 
@@ -555,23 +639,35 @@ def fit_star(
     region: Region,
     hub: int,
     removed: int,
+    pivot: int,
     starts: FloatArray,
     limits: Limits,
     result: FloatArray,
 ) -> float:
-    """Fit all tables around a hub, or tie the arms of a deleted neighbour to it.
+    """Fit the arms of a latent variable.
 
-    ``removed`` is the arm of the hub that the arms of the region replace; the others are frozen.
-    Without one (-1) all arms of the hub are free, and there is no base.
+    With ``removed`` (an arm of ``hub``), the arms of the region replace it below the hub, and
+    all other arms of the hub are frozen. With ``pivot`` (an arm), the neighbour that starts it is
+    the root of the region, and its beliefs are the base. With neither (-1) there is no base.
     """
-    base, constant = np.empty(0), 0.0
+    base, constant, n_rows = np.empty(0), 0.0, values.weights.shape[0]
+    row = padded(region.root_card)
     if removed >= 0:
-        row = padded(region.hub_card)
-        base = np.empty(values.weights.shape[0] * row)
+        base = np.empty(n_rows * row)
         spread_prior(arms, values, hub, base, row)
         first, last = arms.first[hub], arms.first[hub + 1]
         constant, _ = gather_arms(arms, values, first, last, removed, base, row, 0)
-        constant += normalise_rows(base, row, values.weights)
+        constant += normalise_rows(base, row, values.weights, EVERY)
+    elif pivot >= 0:
+        base, constant = np.empty(n_rows * row), values.constant[pivot]
+        column, place = arms.column[pivot], arms.belief[pivot]
+        codes, beliefs = values.codes, values.beliefs
+        for r in range(n_rows):
+            q = r if column == EACH_ROW else codes[column, r]
+            for k in range(row):
+                base[r * row + k] = beliefs[place + q * row + k]
     for i in range(region.arms.shape[0]):
         constant += values.constant[region.arms[i]]
-    return constant + fit_region(arms, values, region, base, starts, limits, result)
+    scratch = make_scratch(n_rows, region.root_card)
+    fitted = fit_region(arms, values, region, base, starts, limits, scratch, result)
+    return constant + fitted

@@ -141,6 +141,32 @@ def capped(typing: Any, vector: Any, highest: Any) -> Any:
     return vector_type(vector_type, types.float64), generate
 
 
+@_instruction
+def lesser(typing: Any, left: Any, right: Any) -> Any:
+    """The smaller of two numbers in each lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", *arguments), *arguments)
+
+    return vector_type(vector_type, vector_type), generate
+
+
+@_instruction
+def front(typing: Any, vector: Any, n: Any, rest: Any) -> Any:
+    """Keep the first ``n`` lanes and set the others to ``rest``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value, count, other = arguments
+        lanes = ir.VectorType(ir.IntType(64), LANES)
+        one = builder.insert_element(ir.Constant(lanes, ir.Undefined), count, _INDEX(0))
+        mask = ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES)
+        counts = builder.shuffle_vector(one, ir.Constant(lanes, ir.Undefined), mask)
+        is_kept = builder.icmp_signed("<", ir.Constant(lanes, list(range(LANES))), counts)
+        return builder.select(is_kept, value, _splat(builder, other))
+
+    return vector_type(vector_type, types.intp, types.float64), generate
+
+
 def _constant(value: float) -> Any:
     return ir.Constant(_VECTOR, [value] * LANES)
 
@@ -197,6 +223,14 @@ def _add(typing: Any, left: Any, right: Any) -> Any:
     return vector_type(vector_type, vector_type), generate
 
 
+@_instruction
+def _divide(typing: Any, left: Any, right: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.fdiv(*arguments)
+
+    return vector_type(vector_type, vector_type), generate
+
+
 # numba compares the signature below with the lambda's, which cannot have annotations.
 @overload(operator.mul)
 def _overload_multiply(left, right):  # type: ignore[no-untyped-def]
@@ -209,4 +243,11 @@ def _overload_multiply(left, right):  # type: ignore[no-untyped-def]
 def _overload_add(left, right):  # type: ignore[no-untyped-def]
     if isinstance(left, VectorType) and isinstance(right, VectorType):
         return lambda left, right: _add(left, right)
+    return None
+
+
+@overload(operator.truediv)
+def _overload_divide(left, right):  # type: ignore[no-untyped-def]
+    if isinstance(left, VectorType) and isinstance(right, VectorType):
+        return lambda left, right: _divide(left, right)
     return None

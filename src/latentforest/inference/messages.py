@@ -1,0 +1,227 @@
+"""Messages toward every latent variable of a forest, from all its neighbours.
+
+Computed once for a network; all local fits around its latent variables share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from latentforest.errors import ModelError
+from latentforest.inference.forest import PatternedData
+from latentforest.inference.patterns import Mask
+from latentforest.kernels.arms import EACH_ROW, LEAF_ARM, Arms, Values, measure_tree, pass_messages
+from latentforest.kernels.types import FloatArray, IntArray, LongArray
+from latentforest.kernels.vector import LANES
+from latentforest.model.network import Network
+from latentforest.model.structure import Structure
+
+
+class Messages:
+    """The arms of a network's latent variables, with their messages.
+
+    Parameters
+    ----------
+    network
+        A forest whose observed variables are leaves below latent ones, or alone.
+    data
+        The table.
+
+    Attributes
+    ----------
+    hubs
+        The latent variables.
+    arms, values
+        The arrays of the kernels.
+    """
+
+    def __init__(self, network: Network, data: PatternedData) -> None:
+        self.network, self.data = network, data
+        structure = network.structure
+        check_latent_forest(structure)
+        self.hubs = structure.latents
+        self.number = {name: h for h, name in enumerate(self.hubs)}
+        self.masks = _find_masks(structure, data)
+        self._neighbours = {name: structure.neighbours(name) for name in self.hubs}
+        builder = _Builder(self)
+        self.arm_numbers, self.arms, self.values = builder.number, builder.arms, builder.values
+        pass_messages(self.arms, self.values)
+
+    def neighbours(self, hub: str) -> tuple[str, ...]:
+        """Names of the neighbours of a latent variable, in the order of its arms."""
+        return self._neighbours[hub]
+
+    def arm(self, hub: str, neighbour: str) -> int:
+        """Number of the arm of a latent variable that starts with a neighbour."""
+        return self.arm_numbers[hub, neighbour]
+
+    def rest(self, hub: str, log_likelihood: float) -> float:
+        """What other trees add to the log-likelihood of a network with several."""
+        if len(self.network.structure.roots) == 1:
+            return 0.0
+        return log_likelihood - float(measure_tree(self.arms, self.values, self.number[hub]))
+
+    def table(self, hub: str, neighbour: str | None = None) -> FloatArray:
+        """P(neighbour | hub), or P(hub)."""
+        width = self.network.structure.shape(hub)[-1]
+        if neighbour is None:
+            place = int(self.arms.prior[self.number[hub]])
+            return self.values.tables[place : place + width]
+        place = int(self.arms.table[self.arm(hub, neighbour)])
+        card = self.network.structure.shape(neighbour)[-1]
+        return self.values.tables[place : place + width * card].reshape(width, card)
+
+
+def check_latent_forest(structure: Structure) -> None:
+    """Refuse networks that are not forests of latent variables with observed leaves."""
+    if not structure.is_forest:
+        raise ModelError("a latent forest is needed, but a variable has several parents")
+    for name in structure.observed:
+        if structure.children(name):
+            raise ModelError(
+                f"observed variables must be leaves, but {name!r} has the children "
+                f"{', '.join(structure.children(name))}"
+            )
+    for name in structure.latents:
+        if not structure.neighbours(name):
+            raise ModelError(f"the latent variable {name!r} has no neighbour")
+
+
+def _find_masks(structure: Structure, data: PatternedData) -> dict[str, Mask]:
+    """Observed variables at and below each variable."""
+    masks: dict[str, Mask] = {}
+    for name in reversed(structure.order):
+        masks[name] = data.bits.get(name, 0)
+        for child in structure.children(name):
+            masks[name] |= masks[child]
+    return masks
+
+
+class _Builder:
+    """Lays the arms out in arrays."""
+
+    def __init__(self, messages: Messages) -> None:
+        self.network, self.structure = messages.network, messages.network.structure
+        self.data, self.masks = messages.data, messages.masks
+        self.hub_numbers = messages.number
+        self.pairs = [(hub, z) for hub in messages.hubs for z in messages.neighbours(hub)]
+        self.number = {pair: a for a, pair in enumerate(self.pairs)}
+        self.cards = {name: self.structure.shape(name)[-1] for name in self.structure.names}
+        self.store = self.data.whole
+        self.columns: list[IntArray] = []
+        self.representatives: list[IntArray] = []
+        self.n_representatives = 0
+        patterns = [self._find_patterns(hub, z) for hub, z in self.pairs]
+        column, n_patterns, start = (np.array(part, np.int64) for part in zip(*patterns, strict=True))
+        tables, prior, table = self._join_tables(messages.hubs)
+        card = _integers([self.cards[z] for _, z in self.pairs])
+        width = _integers([self.cards[hub] for hub, _ in self.pairs])
+        is_latent = np.array([z in self.hub_numbers for _, z in self.pairs])
+        belief, n_beliefs = _place(np.where(is_latent, n_patterns * _padded(card), 0))
+        message, n_messages = _place(n_patterns * _padded(width))
+        degrees = [len(messages.neighbours(hub)) for hub in messages.hubs]
+        self.arms = Arms(
+            first=np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64),
+            prior=prior,
+            hub=_integers([self.hub_numbers[hub] for hub, _ in self.pairs]),
+            source=_integers([self.hub_numbers.get(z, -1) for _, z in self.pairs]),
+            reverse=_integers([self.number.get((z, hub), -1) for hub, z in self.pairs]),
+            column=column,
+            n_patterns=n_patterns,
+            card=card,
+            width=width,
+            table=table,
+            belief=np.where(is_latent, belief, LEAF_ARM),
+            message=message,
+            start=start,
+            order=self._find_order(),
+        )
+        n_rows = self.data.n_rows
+        self.values = Values(
+            codes=np.stack(self.columns) if self.columns else np.zeros((0, n_rows), np.int32),
+            representatives=np.concatenate([np.zeros(0, np.int32), *self.representatives]),
+            weights=np.array(self.data.dataset.weights, np.float64),
+            tables=tables,
+            beliefs=np.zeros(n_beliefs),
+            messages=np.zeros(n_messages),
+            constant=np.zeros(len(self.pairs)),
+        )
+
+    def _find_patterns(self, hub: str, neighbour: str) -> tuple[int, int, int]:
+        """Column of patterns, their number, and where their first rows are listed."""
+        if neighbour in self.structure.parents(hub):
+            return EACH_ROW, self.data.n_rows, -1
+        below = [self.masks[child] for child in self.structure.children(neighbour)]
+        found = self.store.column(self.masks[neighbour], below)
+        self.columns.append(found.codes)
+        start = -1
+        if below:
+            start = self.n_representatives
+            first = found.first if len(found.first) else _first_rows(found.codes, found.n_patterns)
+            self.representatives.append(first)
+            self.n_representatives += found.n_patterns
+        return len(self.columns) - 1, found.n_patterns, start
+
+    def _join_tables(self, hubs: Sequence[str]) -> tuple[FloatArray, LongArray, LongArray]:
+        """P(hub) of each latent variable, P(neighbour | hub) of each arm."""
+        marginals = find_marginals(self.network)
+        parts = [marginals[hub] for hub in hubs]
+        for hub, neighbour in self.pairs:
+            if neighbour in self.structure.parents(hub):
+                joint = marginals[neighbour][:, None] * self.network.cpd(hub)
+                parts.append(_turn(joint))
+            else:
+                parts.append(self.network.cpd(neighbour))
+        places, _ = _place(_integers([part.size for part in parts]))
+        flat = np.concatenate([part.ravel() for part in parts])
+        return flat, places[: len(hubs)], places[len(hubs) :]
+
+    def _find_order(self) -> LongArray:
+        """Arms toward the roots from the leaves upward, then those away from them."""
+        up, down = [], []
+        for name in self.structure.order:
+            for parent in self.structure.parents(name):
+                up.append(self.number[parent, name])
+                if (name, parent) in self.number:
+                    down.append(self.number[name, parent])
+        return _integers([*reversed(up), *down])
+
+
+def find_marginals(network: Network) -> dict[str, FloatArray]:
+    """P(variable) for every variable of a forest."""
+    marginals: dict[str, FloatArray] = {}
+    for name in network.structure.order:
+        parents = network.structure.parents(name)
+        table = network.cpd(name)
+        marginals[name] = marginals[parents[0]] @ table if parents else np.array(table)
+    return marginals
+
+
+def _turn(joint: FloatArray) -> FloatArray:
+    """P(row | column) of a joint table, ``(columns, rows)``; uniform for columns of zeros."""
+    totals = joint.sum(axis=0)[:, None]
+    turned = np.full((joint.shape[1], joint.shape[0]), 1.0 / joint.shape[0])
+    np.divide(joint.T, totals, out=turned, where=totals > 0)
+    return turned
+
+
+def _first_rows(codes: IntArray, n_patterns: int) -> IntArray:
+    first = np.zeros(n_patterns, np.int32)
+    first[codes[::-1]] = np.arange(len(codes), dtype=np.int32)[::-1]
+    return first
+
+
+def _integers(values: Sequence[int]) -> LongArray:
+    return np.array(values, np.int64)
+
+
+def _padded(n: LongArray) -> LongArray:
+    return (n + LANES - 1) // LANES * LANES
+
+
+def _place(sizes: LongArray) -> tuple[LongArray, int]:
+    """Where parts of these sizes start, one after another, and where the last one ends."""
+    ends = np.cumsum(sizes)
+    return ends - sizes, int(ends[-1])

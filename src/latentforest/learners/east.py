@@ -1,0 +1,135 @@
+"""EAST: expansion, adjustment, simplification until termination (Chen, Zhang and Wang 2008).
+
+The methods follow Figure 3 of the paper. Each arg max is a ``search.step``: candidates are judged
+by restricted likelihood or by data completion, and full EM is run on the one that is picked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from latentforest.estimation.priors import Smoothing
+from latentforest.learners.progress import Say
+from latentforest.learners.tree_search import TreeSearch
+from latentforest.model import Network
+from latentforest.search.candidate import Candidate
+from latentforest.search.model import Model
+from latentforest.search.operators import (
+    NodeDeletion,
+    NodeIntroduction,
+    NodeRelocation,
+    StateDeletion,
+    StateIntroduction,
+)
+from latentforest.search.search import Search, by_bic, by_improvement_ratio
+
+
+class EAST(TreeSearch):
+    """Latent trees by search: expand, adjust, simplify, until BIC stops rising."""
+
+    def __init__(
+        self,
+        mu: int = 8,
+        nu: int = 20,
+        evaluation: str = "rl",
+        cost_effectiveness: bool = True,
+        start: Network | None = None,
+        max_states: int | None = None,
+        fixed: Any = (),
+        max_steps: int | None = None,
+        max_iterations: int = 500,
+        tolerance: float = 1e-6,
+        smoothing: Smoothing = 0.0,
+        checkpoint: Any = None,
+        resume: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        progress: bool | Say = False,
+    ) -> None:
+        self.mu = mu
+        self.nu = nu
+        self.evaluation = evaluation
+        self.cost_effectiveness = cost_effectiveness
+        self.start = start
+        self.max_states = max_states
+        self.fixed = fixed
+        self.max_steps = max_steps
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.smoothing = smoothing
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.progress = progress
+
+    def _search(self, search: Search, m: Model) -> Model:
+        """EAST(m, D)."""
+        while True:
+            m1 = self._expand(search, m)
+            m2 = self._adjust(search, m1)
+            m3 = self._simplify(search, m2)
+            if m3.bic <= m.bic:
+                return m
+            m = m3
+
+    def _expand(self, search: Search, m: Model) -> Model:
+        """expand(m, D): NI and SI, chosen by improvement ratio; each NI is adjusted locally."""
+        rank = by_improvement_ratio if self.cost_effectiveness else by_bic
+        while True:
+            candidates = [
+                *NodeIntroduction.propose(m.tree, search.rules),
+                *StateIntroduction.propose(m.tree, search.rules),
+            ]
+            m1 = search.step("expand", m, candidates, rank)
+            if m1 is None or m1.bic <= m.bic:
+                return m
+            new = set(m1.network.latents) - set(m.network.latents)
+            m = self._adjust_locally(search, m1, m, *new) if new else m1
+
+    def _adjust_locally(self, search: Search, m1: Model, m: Model, new: str) -> Model:
+        """localAdjust(m1, m, D): move other neighbours of the old variable to the new one."""
+        hub = find_hub(m1, m, new)
+        others = set(m.tree.neighbours[hub]) - set(m1.tree.neighbours[new])
+        while True:
+            candidates = [
+                candidate
+                for z in m1.tree.neighbours.get(hub, ())
+                if z in others
+                for candidate in NodeRelocation.between(m1.tree, search.rules, z, hub, {new})
+            ]
+            m2 = search.step("local adjust", m1, candidates, by_bic)
+            if m2 is None or m2.bic <= m1.bic:
+                return m1
+            m1 = m2
+
+    def _adjust(self, search: Search, m: Model) -> Model:
+        """adjust(m, D): NR anywhere."""
+        return climb(search, "adjust", m, NodeRelocation)
+
+    def _simplify(self, search: Search, m: Model) -> Model:
+        """simplify(m, D): SD as long as it pays, then ND."""
+        m = climb(search, "simplify", m, StateDeletion)
+        return climb(search, "simplify", m, NodeDeletion)
+
+
+def climb(search: Search, phase: str, m: Model, operator: type[Candidate]) -> Model:
+    """Apply one operator again and again, as long as BIC rises."""
+    while True:
+        m1 = search.step(phase, m, list(operator.propose(m.tree, search.rules)), by_bic)
+        if m1 is None or m1.bic <= m.bic:
+            return m
+        m = m1
+
+
+def find_hub(m1: Model, m: Model, new: str) -> str:
+    """Return the variable that a node introduction was applied to."""
+    around = m1.tree.neighbours[new]
+    (hub,) = (
+        z
+        for z in m1.tree.latent_neighbours(new)
+        if all(other in m.tree.neighbours[z] for other in around if other != z)
+    )
+    return hub

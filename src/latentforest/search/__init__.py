@@ -1,0 +1,1 @@
+"""Search over structures: operators, candidates and their evaluation, phases, the trace."""

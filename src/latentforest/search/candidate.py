@@ -1,0 +1,117 @@
+"""What all operators share: candidates, proposals and the effort of local fits."""
+
+from __future__ import annotations
+
+import zlib
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from latentforest.inference.messages import Messages
+from latentforest.kernels.em import Limits
+from latentforest.kernels.types import FloatArray
+from latentforest.model.network import Network
+from latentforest.search.tree import Rules, Tree
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to apply an operator to a model.
+
+    ``change`` is by how much the dimension grows.
+    """
+
+    operator: ClassVar[str]
+    change: int
+
+    @classmethod
+    @abstractmethod
+    def propose(cls, tree: Tree, rules: Rules) -> Iterator[Candidate]:
+        """Yield the candidates of this operator, regular models only."""
+
+    @classmethod
+    @abstractmethod
+    def plan_fits(
+        cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
+    ) -> list[Task]:
+        """Return local fits of all candidates, to be run in any order."""
+
+    @abstractmethod
+    def edit(self, network: Network) -> Network:
+        """Apply the operator; shared parameters stay, new ones get a first guess."""
+
+    @property
+    @abstractmethod
+    def root(self) -> str:
+        """The latent variable at which the edited network is rooted."""
+
+    @property
+    @abstractmethod
+    def region(self) -> tuple[str, ...]:
+        """Variables of the edited network whose tables are free."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """Say where the operator is applied."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A candidate with its restricted log-likelihood and the tables that reach it."""
+
+    candidate: Candidate
+    log_likelihood: float
+    tables: FloatArray  # the free tables in the order of the region
+
+    def realise(self, network: Network) -> Network:
+        """Apply the operator to the network and give it these tables."""
+        edited = self.candidate.edit(network)
+        flat, taken = np.array(edited.parameters), 0
+        for name in self.candidate.region:
+            view = edited.structure.table_view(flat, name)
+            view[...] = self.tables[taken : taken + view.size].reshape(view.shape)
+            taken += view.size
+        return edited.with_parameters(flat)
+
+
+Task = Callable[[], list[Proposal]]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard local EM tries.
+
+    Parameters
+    ----------
+    mu
+        Starts of the pyramid.
+    nu
+        Iterations in all.
+    seed
+        Every table of every start has its own stream of random numbers, derived from the seed and
+        from the names of the variables.
+    """
+
+    mu: int
+    nu: int
+    seed: int
+
+    @property
+    def limits(self) -> Limits:
+        """Stopping rules of the kernels: plain EM, ``nu`` iterations."""
+        return Limits(self.nu, -np.inf, False, self.nu)
+
+    def draw(self, n_starts: int, shape: tuple[int, ...], *names: str) -> FloatArray:
+        """Draw rows of tables uniformly from the simplex, for each start."""
+        key = zlib.crc32("\0".join(names).encode())
+        noise = np.random.default_rng([self.seed, key]).standard_exponential((n_starts, *shape))
+        noise /= noise.sum(axis=-1, keepdims=True)
+        return noise
+
+    def draw_around(self, base: FloatArray, n_starts: int, n_rows: int, *names: str) -> FloatArray:
+        """Draw rows of tables halfway between a distribution and the uniform draw."""
+        drawn: FloatArray = 0.5 * base + 0.5 * self.draw(n_starts, (n_rows, len(base)), *names)
+        return drawn

@@ -1,0 +1,21 @@
+"""How the winner among candidates is found: by restricted likelihood or by data completion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from latentforest.search.candidate import Candidate, Effort, Proposal
+from latentforest.search.model import Model
+from latentforest.search.restricted import evaluate_restricted
+from latentforest.search.search import Rank, Tell
+
+
+def pick_by_restricted_likelihood(
+    model: Model, candidates: Sequence[Candidate], effort: Effort, rank: Rank, tell: Tell
+) -> list[Proposal]:
+    """Return the candidate of highest rank; its likelihood is the maximum restricted one."""
+    proposals = evaluate_restricted(model, candidates, effort, tell)
+    return [max(proposals, key=lambda p: rank(model, p.log_likelihood, p.candidate.change))]
+
+
+EVALUATIONS = {"rl": pick_by_restricted_likelihood}

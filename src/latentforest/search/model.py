@@ -1,0 +1,61 @@
+"""A fitted model of a search, and full EM."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from latentforest.estimation.em import EMSettings, fit
+from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.messages import Messages
+from latentforest.inference.rooting import reroot
+from latentforest.model.network import Network
+from latentforest.search.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A network with maximum-likelihood parameters, and what follows from it."""
+
+    network: Network
+    log_likelihood: float
+    data: PatternedData
+
+    @cached_property
+    def dimension(self) -> int:
+        """Number of free parameters."""
+        return self.network.dimension
+
+    @cached_property
+    def bic(self) -> float:
+        """Log-likelihood less half the dimension times log N."""
+        return self.score(self.log_likelihood, 0)
+
+    def score(self, log_likelihood: float, change: int) -> float:
+        """BIC of a model with this log-likelihood and ``change`` more parameters."""
+        penalty = 0.5 * math.log(self.data.total_weight)
+        return log_likelihood - (self.dimension + change) * penalty
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The unrooted view."""
+        return Tree(self.network.structure)
+
+    @cached_property
+    def messages(self) -> Messages:
+        """Messages toward every latent variable, computed once and shared."""
+        return Messages(self.network, self.data)
+
+
+def fit_fully(
+    network: Network,
+    data: PatternedData,
+    settings: EMSettings,
+    deadline: float | None = None,
+) -> Model:
+    """Full EM from the parameters of a network."""
+    network = reroot(network, data)
+    forest = Forest(network.structure, data)
+    result = fit(forest, network.parameters, settings=settings, deadline=deadline)
+    return Model(network.with_parameters(result.parameters), result.log_likelihood, data)

@@ -1,0 +1,98 @@
+"""ND: a latent variable is deleted; its other neighbours move to a latent neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from latentforest.inference.messages import Messages
+from latentforest.model.network import Network
+from latentforest.search.candidate import Candidate, Effort, Proposal, Task
+from latentforest.search.star import fit_moved
+from latentforest.search.tables import pack, soften
+from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
+
+
+@dataclass(frozen=True)
+class NodeDeletion(Candidate):
+    """``node`` deleted, its neighbours ``moved`` tied to ``into``."""
+
+    operator: ClassVar[str] = "ND"
+    node: str
+    into: str
+    moved: tuple[str, ...]
+
+    @classmethod
+    def propose(cls, tree: Tree, rules: Rules) -> Iterator[NodeDeletion]:
+        for node in tree.latents:
+            around, card = tree.neighbours[node], tree.cards[node]
+            if node in rules.fixed or any(z in rules.fixed for z in around):
+                continue
+            for into in tree.latent_neighbours(node):
+                moved = tuple(z for z in around if z != into)
+                kept = [z for z in tree.neighbours[into] if z != node]
+                into_card, degree = tree.cards[into], len(kept) + 1
+                if not tree.is_regular_with(into, into_card, (*kept, *moved)):
+                    continue
+                if not all(tree.is_regular_after(z, node, into_card) for z in moved):
+                    continue
+                change = (
+                    sum(edge_dimension(into_card, tree.cards[z]) for z in moved)
+                    - sum(edge_dimension(card, tree.cards[z]) for z in around)
+                    - node_dimension(into_card, degree + len(moved) - 1)
+                    + node_dimension(into_card, degree)
+                    + node_dimension(card, len(around))
+                )
+                yield cls(change, node, into, moved)
+
+    @property
+    def root(self) -> str:
+        return self.into
+
+    @property
+    def region(self) -> tuple[str, ...]:
+        return self.moved
+
+    def __str__(self) -> str:
+        return f"{self.node}, its neighbours to {self.into}"
+
+    def edit(self, network: Network) -> Network:
+        network = network.rooted_at(self.into)
+        tables = {z: network.cpd(self.node) @ network.cpd(z) for z in self.moved}
+        structure = network.structure.with_parents(dict.fromkeys(self.moved, self.into))
+        return pack(structure.remove([self.node]), network, tables)
+
+    @classmethod
+    def plan_fits(
+        cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
+    ) -> list[Task]:
+        return [_Fit(messages, c, effort) for c in candidates if isinstance(c, cls)]
+
+
+class _Fit:
+    """Local fit; starts are the tables without the deleted variable, then random ones."""
+
+    def __init__(self, messages: Messages, candidate: NodeDeletion, effort: Effort) -> None:
+        self.messages, self.candidate, self.effort = messages, candidate, effort
+
+    def __call__(self) -> list[Proposal]:
+        messages, effort, node = self.messages, self.effort, self.candidate.node
+        into, n_random = self.candidate.into, self.effort.mu - 1
+        through = messages.table(into, node)
+        blocks = [np.ones((effort.mu, len(through)))]
+        for z in self.candidate.moved:
+            table = messages.table(node, z)
+            base = messages.table(node) @ table
+            if z in messages.number:
+                base = np.full(len(base), 1.0 / len(base))
+            guess = soften(through @ table)[None]
+            random = effort.draw_around(base, n_random, len(through), node, into, z, "ND")
+            blocks.append(np.concatenate([guess, random]).reshape(effort.mu, -1))
+        rows = np.concatenate(blocks, axis=1)
+        value, result = fit_moved(messages, node, into, rows, effort.limits)
+        return [Proposal(self.candidate, value, result[len(through) :])]
+
+

@@ -1,0 +1,195 @@
+"""NR: a neighbour of one latent variable is tied to another instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from latentforest.inference.messages import Messages
+from latentforest.kernels.regions import fit_relocations
+from latentforest.model.network import Network
+from latentforest.search.candidate import Candidate, Effort, Proposal, Task
+from latentforest.search.tables import pack
+from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
+
+
+@dataclass(frozen=True)
+class NodeRelocation(Candidate):
+    """``moved`` and all behind it taken from ``origin`` and tied to ``target``.
+
+    An origin that keeps two neighbours only, and is irregular for that, is ``dissolved``: the two
+    are tied to each other, with the table that sums the origin out. That changes no probability
+    and saves parameters.
+    """
+
+    operator: ClassVar[str] = "NR"
+    moved: str
+    origin: str
+    target: str
+    dissolved: tuple[str, str] | None
+
+    @classmethod
+    def propose(cls, tree: Tree, rules: Rules) -> Iterator[NodeRelocation]:
+        for origin in tree.latents:
+            for moved in tree.neighbours[origin]:
+                targets = tree.side_of(origin, moved) - {origin}
+                yield from cls.between(tree, rules, moved, origin, targets)
+
+    @classmethod
+    def between(
+        cls, tree: Tree, rules: Rules, moved: str, origin: str, targets: set[str]
+    ) -> Iterator[NodeRelocation]:
+        """Yield the relocations of one neighbour to some latent variables."""
+        if not {moved, origin}.isdisjoint(rules.fixed):
+            return
+        rest = tuple(z for z in tree.neighbours[origin] if z != moved)
+        if not rest:
+            return
+        dissolved, saved = None, 0
+        if not tree.is_regular_with(origin, tree.cards[origin], rest):
+            if len(rest) != 2 or not _may_dissolve(tree, rules, origin, rest):
+                return
+            dissolved, saved = (rest[0], rest[1]), _saved_by_dissolving(tree, origin, rest)
+        for target in tree.latents:
+            if target not in targets or target in rules.fixed:
+                continue
+            card = tree.cards[target]
+            if not tree.is_regular_after(moved, origin, card):
+                continue
+            change = change_of_relocation(tree, moved, origin, target) - saved
+            yield cls(change, moved, origin, target, dissolved)
+
+    @property
+    def root(self) -> str:
+        return self.target
+
+    @property
+    def region(self) -> tuple[str, ...]:
+        return (self.moved,)
+
+    def __str__(self) -> str:
+        return f"{self.moved} from {self.origin} to {self.target}"
+
+    def edit(self, network: Network) -> Network:
+        network = network.rooted_at(self.target)
+        guess, above = network.cpd(self.moved), self.origin
+        while above != self.target:
+            guess = network.cpd(above) @ guess
+            (above,) = network.structure.parents(above)
+        structure = network.structure.with_parents({self.moved: self.target})
+        tables = {self.moved: guess}
+        if self.dissolved is not None:
+            (above,) = structure.parents(self.origin)
+            below = next(z for z in self.dissolved if z != above)
+            tables[below] = network.cpd(self.origin) @ network.cpd(below)
+            structure = structure.with_parents({below: above}).remove([self.origin])
+        return pack(structure, network, tables)
+
+    @classmethod
+    def plan_fits(
+        cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
+    ) -> list[Task]:
+        groups: dict[tuple[str, str], list[NodeRelocation]] = {}
+        for candidate in candidates:
+            assert isinstance(candidate, NodeRelocation)
+            groups.setdefault((candidate.origin, candidate.moved), []).append(candidate)
+        return [_Fit(messages, group, effort) for group in groups.values()]
+
+
+def change_of_relocation(tree: Tree, moved: str, origin: str, target: str) -> int:
+    """By how much the dimension grows; the origin stays."""
+    old, new, card = tree.cards[origin], tree.cards[target], tree.cards[moved]
+    n_old, n_new = len(tree.neighbours[origin]), len(tree.neighbours[target])
+    return (
+        edge_dimension(new, card)
+        - edge_dimension(old, card)
+        - node_dimension(new, n_new + 1)
+        + node_dimension(new, n_new)
+        - node_dimension(old, n_old - 1)
+        + node_dimension(old, n_old)
+    )
+
+
+def _may_dissolve(tree: Tree, rules: Rules, origin: str, rest: tuple[str, ...]) -> bool:
+    """Whether the two neighbours that are left may be tied to each other."""
+    first, second = rest
+    if not {first, second}.isdisjoint(rules.fixed):
+        return False
+    for one, other in ((first, second), (second, first)):
+        if other not in tree.is_latent and one in tree.is_latent:
+            beside = [z for z in tree.latent_neighbours(one) if z != origin]
+            if len(tree.neighbours[one]) == 2 and not beside:
+                return False  # it would keep two observed neighbours
+    if first not in tree.is_latent and second not in tree.is_latent:
+        return False
+    return tree.is_regular_after(first, origin, tree.cards[second]) and tree.is_regular_after(
+        second, origin, tree.cards[first]
+    )
+
+
+def _saved_by_dissolving(tree: Tree, origin: str, rest: tuple[str, ...]) -> int:
+    """Parameters saved when a variable with two neighbours is summed out."""
+    card, (a, b) = tree.cards[origin], tree.cards_of(rest)
+    two_edges = edge_dimension(card, a) + edge_dimension(card, b) - node_dimension(card, 2)
+    return two_edges - edge_dimension(a, b)
+
+
+class _Fit:
+    """Local fits of one neighbour tied to each of some latent variables."""
+
+    def __init__(
+        self, messages: Messages, group: Sequence[NodeRelocation], effort: Effort
+    ) -> None:
+        self.messages, self.group, self.effort = messages, group, effort
+
+    def __call__(self) -> list[Proposal]:
+        messages, group = self.messages, self.group
+        n_hubs, moved = len(messages.hubs), messages.arm(group[0].origin, group[0].moved)
+        is_target = np.zeros(n_hubs, np.int64)
+        for candidate in group:
+            is_target[messages.number[candidate.target]] = 1
+        is_passed = self._mark_way(is_target)
+        card = int(messages.arms.card[moved])
+        widest = int(messages.arms.width.max())
+        scores, results = np.empty(n_hubs), np.empty((n_hubs, widest * (1 + card)))
+        fit_relocations(
+            messages.arms,
+            messages.values,
+            moved,
+            is_target,
+            is_passed,
+            self.effort.limits,
+            scores,
+            results,
+        )
+        proposals = []
+        for candidate in group:
+            hub = messages.number[candidate.target]
+            first = messages.arms.width[messages.arms.first[hub]]
+            proposals.append(Proposal(candidate, float(scores[hub]), results[hub, first:]))
+        return proposals
+
+    def _mark_way(self, is_target: np.ndarray) -> np.ndarray:
+        """Mark the targets and all latent variables between them and the origin."""
+        messages, origin = self.messages, self.group[0].origin
+        if is_target.sum() > 3:  # nearly all are on some way
+            return np.ones(len(messages.hubs), np.int64)
+        is_latent = messages.number
+        came_from = {origin: origin}
+        stack = [origin]
+        while stack:
+            here = stack.pop()
+            for z in messages.neighbours(here):
+                if z in is_latent and z not in came_from and z != self.group[0].moved:
+                    came_from[z] = here
+                    stack.append(z)
+        marked = np.zeros(len(messages.hubs), np.int64)
+        for candidate in self.group:
+            here = candidate.target
+            while here != origin:
+                marked[messages.number[here]] = 1
+                here = came_from[here]
+        return marked

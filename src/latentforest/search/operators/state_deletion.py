@@ -1,0 +1,80 @@
+"""SD: a latent variable loses a state."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from latentforest.inference.messages import Messages
+from latentforest.model.network import Network
+from latentforest.search.candidate import Candidate, Effort, Task
+from latentforest.search.states import Around, FitOfStates, change_of_card, with_states
+from latentforest.search.tree import Rules, Tree
+
+
+@dataclass(frozen=True)
+class StateDeletion(Candidate):
+    """``hub`` with ``card`` states, one less than it has."""
+
+    operator: ClassVar[str] = "SD"
+    hub: str
+    card: int
+    neighbours: tuple[str, ...]
+
+    @classmethod
+    def propose(cls, tree: Tree, rules: Rules) -> Iterator[StateDeletion]:
+        for hub in tree.latents:
+            around, card = tree.neighbours[hub], tree.cards[hub] - 1
+            if hub in rules.fixed or card < 2:
+                continue
+            if all(tree.is_regular_after(z, hub, card) for z in around):
+                yield cls(change_of_card(tree, hub, card), hub, card, around)
+
+    @property
+    def root(self) -> str:
+        return self.hub
+
+    @property
+    def region(self) -> tuple[str, ...]:
+        return self.hub, *self.neighbours
+
+    def __str__(self) -> str:
+        return f"{self.hub} with {self.card} states"
+
+    def edit(self, network: Network) -> Network:
+        return with_states(network, self.hub, self.card, merge_states)
+
+    @classmethod
+    def plan_fits(
+        cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
+    ) -> list[Task]:
+        return [
+            FitOfStates(messages, candidate, candidate.hub, candidate.card, effort, merge_all)
+            for candidate in candidates
+            if isinstance(candidate, cls)
+        ]
+
+
+def merge_states(around: Around, i: int = 0, j: int = 1) -> Around:
+    """Merge two states, ``i`` before ``j``, into one with their probability."""
+    prior = around.prior
+    weights = prior[[i, j]]
+    shares = weights / weights.sum() if weights.sum() > 0 else np.array([0.5, 0.5])
+    kept = [s for s in range(len(prior)) if s != j]
+    merged = prior[kept]
+    merged[i] = weights.sum()
+    tables = {}
+    for z, table in around.tables.items():
+        tables[z] = table[kept]
+        tables[z][i] = shares @ table[[i, j]]
+    return Around(merged, tables)
+
+
+def merge_all(around: Around) -> list[Around]:
+    """Merge each pair of states in turn."""
+    pairs = itertools.combinations(range(len(around.prior)), 2)
+    return [merge_states(around, i, j) for i, j in pairs]

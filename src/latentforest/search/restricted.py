@@ -1,0 +1,74 @@
+"""Evaluation by restricted likelihood: what is shared stays, what is new is fitted by local EM."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from latentforest.estimation.em import EMSettings
+from latentforest.estimation.region import fit_region, make_region
+from latentforest.estimation.starts import random_starts
+from latentforest.inference.threads import map_threads
+from latentforest.search.candidate import Candidate, Effort, Proposal, Task
+from latentforest.search.model import Model
+
+Tell = Callable[[Sequence[Proposal]], None]
+
+
+def evaluate_restricted(
+    model: Model, candidates: Sequence[Candidate], effort: Effort, tell: Tell
+) -> list[Proposal]:
+    """Compute the maximum restricted log-likelihood of every candidate.
+
+    Parameters
+    ----------
+    model
+        The current model; its messages are shared by all candidates.
+    candidates
+        Of any operators.
+    effort
+        Starts and iterations of local EM.
+    tell
+        Called with proposals as they come.
+    """
+    by_operator: dict[type[Candidate], list[Candidate]] = {}
+    for candidate in candidates:
+        by_operator.setdefault(type(candidate), []).append(candidate)
+    messages = model.messages
+    tasks: list[Task] = []
+    for operator, group in by_operator.items():
+        tasks += operator.plan_fits(messages, group, effort)
+    proposals: list[Proposal] = []
+    rest: dict[str, float] = {}
+    for found in map_threads(lambda task: task(), tasks, model.data.n_jobs):
+        for proposal in found:
+            hub = proposal.candidate.root
+            if hub not in rest:
+                rest[hub] = messages.rest(hub, model.log_likelihood)
+            if not math.isfinite(proposal.log_likelihood):
+                proposal = fit_slowly(model, proposal.candidate, effort)
+            elif rest[hub]:
+                proposal = replace(proposal, log_likelihood=proposal.log_likelihood + rest[hub])
+            proposals.append(proposal)
+        tell(proposals[-len(found) :])
+    return proposals
+
+
+def fit_slowly(model: Model, candidate: Candidate, effort: Effort) -> Proposal:
+    """Fit a region by the general way, which copes with rows that vanish in the fast one.
+
+    Starts are the operator's guess, then random ones.
+    """
+    edited = candidate.edit(model.network)
+    region = make_region(edited, model.data, candidate.region)
+    structure, dataset = region.network.structure, model.data.dataset
+    random = random_starts(structure, dataset, effort.mu - 1, effort.seed)
+    starts = np.concatenate([region.network.parameters[None], random])
+    settings = EMSettings(max_iterations=effort.nu, tolerance=0.0, accelerate=False)
+    result = fit_region(region, starts, settings=settings)
+    tables = [structure.table_view(result.parameters, name) for name in candidate.region]
+    joined = np.concatenate([table.ravel() for table in tables])
+    return Proposal(candidate, result.log_likelihood, joined)

@@ -1,0 +1,141 @@
+"""Another number of states for a latent variable: what SI and SD share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from latentforest.data.variable import Variable
+from latentforest.inference.messages import Messages
+from latentforest.kernels.types import FloatArray
+from latentforest.model.network import Network
+from latentforest.model.structure import Structure
+from latentforest.search.candidate import Candidate, Effort, Proposal
+from latentforest.search.star import choose_pivot, fit_around
+from latentforest.search.tables import pack, soften
+from latentforest.search.tree import Tree, edge_dimension, node_dimension
+
+
+@dataclass(frozen=True)
+class Around:
+    """The tables around a latent variable: P(hub) and P(neighbour | hub)."""
+
+    prior: FloatArray
+    tables: dict[str, FloatArray]
+
+
+Guess = Callable[[Around], Around]
+Guesses = Callable[[Around], list[Around]]
+
+
+def change_of_card(tree: Tree, hub: str, card: int) -> int:
+    """By how much the dimension grows if a variable gets so many states."""
+    old, around = tree.cards[hub], tree.neighbours[hub]
+    edges = sum(
+        edge_dimension(card, tree.cards[z]) - edge_dimension(old, tree.cards[z]) for z in around
+    )
+    return edges - node_dimension(card, len(around)) + node_dimension(old, len(around))
+
+
+def with_states(network: Network, hub: str, card: int, guess: Guess) -> Network:
+    """Give a variable another number of states; the tables around it are guessed."""
+    network = network.rooted_at(hub)
+    old = network.structure
+    variables = [
+        Variable.hidden(hub, card) if variable.name == hub else variable
+        for variable in old.variables
+    ]
+    structure = Structure(variables, {name: old.parents(name) for name in old.names})
+    tables = {z: np.array(network.cpd(z)) for z in old.children(hub)}
+    guessed = guess(Around(np.array(network.cpd(hub)), tables))
+    return pack(structure, network, {hub: guessed.prior, **guessed.tables})
+
+
+class FitOfStates:
+    """Local fit of all tables around a hub with another number of states.
+
+    Starts are good guesses, then random ones.
+    """
+
+    def __init__(
+        self,
+        messages: Messages,
+        candidate: Candidate,
+        hub: str,
+        card: int,
+        effort: Effort,
+        guesses: Guesses,
+    ) -> None:
+        self.messages, self.candidate, self.hub, self.card = messages, candidate, hub, card
+        self.effort, self.guesses = effort, guesses
+
+    def __call__(self) -> list[Proposal]:
+        messages, hub, card = self.messages, self.hub, self.card
+        names = messages.neighbours(hub)
+        pivot = choose_pivot(messages, hub)
+        starts = self._make_starts(names)
+        prior, tables = starts.prior, starts.tables
+        if pivot is None:
+            blocks = [prior]
+        else:
+            marginal, conditional = turn(prior, tables[pivot])
+            blocks = [marginal, conditional]
+        blocks += [tables[z] for z in names if z != pivot]
+        rows = np.concatenate([block.reshape(len(prior), -1) for block in blocks], axis=1)
+        value, result = fit_around(messages, hub, pivot, card, rows, self.effort.limits)
+        return [Proposal(self.candidate, value, self._read(result, pivot, names))]
+
+    def _make_starts(self, names: Sequence[str]) -> Around:
+        """Stack the guesses and random starts."""
+        messages, hub, card, effort = self.messages, self.hub, self.card, self.effort
+        current = Around(
+            messages.table(hub), {z: messages.table(hub, z) for z in names}
+        )
+        guesses = self.guesses(current)
+        label = self.candidate.operator
+        random = {}
+        for z in names:
+            base = current.prior @ current.tables[z]
+            if z in messages.number:
+                base = np.full(len(base), 1.0 / len(base))
+            random[z] = effort.draw_around(base, effort.mu, card, hub, z, label)
+        priors = [soften(guess.prior) for guess in guesses]
+        uniform = np.full(card, 1.0 / card)
+        drawn = effort.draw_around(uniform, effort.mu, 1, hub, label)[:, 0]
+        return Around(
+            np.concatenate([np.array(priors), drawn]),
+            {
+                z: np.concatenate([[soften(guess.tables[z]) for guess in guesses], random[z]])
+                for z in names
+            },
+        )
+
+    def _read(self, result: FloatArray, pivot: str | None, names: Sequence[str]) -> FloatArray:
+        """Bring the tables in the order of the region: P(hub), P(neighbour | hub)."""
+        if pivot is None:
+            return result
+        structure, card = self.messages.network.structure, self.card
+        n_pivot = structure.shape(pivot)[-1]
+        marginal = result[:n_pivot]
+        conditional = result[n_pivot : n_pivot * (1 + card)].reshape(n_pivot, card)
+        prior, turned = turn(marginal[None], conditional[None])
+        tables, taken = {pivot: turned[0]}, n_pivot * (1 + card)
+        for z in names:
+            if z != pivot:
+                size = card * structure.shape(z)[-1]
+                tables[z] = result[taken : taken + size]
+                taken += size
+        return np.concatenate([prior[0], *(tables[z].ravel() for z in names)])
+
+
+def turn(prior: FloatArray, tables: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """From P(a) and P(b | a) to P(b) and P(a | b), for each start."""
+    joint = prior[:, :, None] * tables
+    marginal = joint.sum(axis=1)
+    turned = np.swapaxes(joint, 1, 2)
+    totals = marginal[:, :, None]
+    rows = np.full(turned.shape, 1.0 / turned.shape[2])
+    np.divide(turned, totals, out=rows, where=totals > 0)
+    return marginal, rows

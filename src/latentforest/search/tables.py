@@ -1,0 +1,28 @@
+"""Tables of edited networks: what is shared is copied, the rest is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from latentforest.kernels.types import FloatArray
+from latentforest.model.network import Network
+from latentforest.model.structure import Structure
+
+SOFT = 0.1  # share of the uniform distribution in a softened table
+
+
+def pack(structure: Structure, network: Network, tables: Mapping[str, FloatArray]) -> Network:
+    """Make a network: the tables given, and those of ``network`` for all other variables."""
+    flat = np.empty(structure.n_values)
+    for name in structure.names:
+        view = structure.table_view(flat, name)
+        view[...] = tables[name] if name in tables else network.cpd(name)
+    return Network(structure, flat)
+
+
+def soften(table: FloatArray) -> FloatArray:
+    """Mix with the uniform distribution: EM never leaves a probability of zero."""
+    softened: FloatArray = (1 - SOFT) * table + SOFT / table.shape[-1]
+    return softened
