@@ -24,10 +24,10 @@ def forest(network):
 def test_results_do_not_depend_on_what_is_asked_for(network, forest):
     (plan,), theta = forest.plans, network.parameters
     counts, values = np.empty(forest.n_values), np.empty(len(plan.weights))
-    everything = propagate(plan, make_workspace(plan), theta, counts, values, 0.0)
-    assert propagate(plan, make_workspace(plan), theta, NOTHING, NOTHING, 0.0) == everything
+    everything = propagate(plan, make_workspace(plan), theta, counts, values, 0.0, True)
+    assert propagate(plan, make_workspace(plan), theta, NOTHING, NOTHING, 0.0, True) == everything
     only_counts = np.empty(forest.n_values)
-    propagate(plan, make_workspace(plan), theta, only_counts, NOTHING, 0.0)
+    propagate(plan, make_workspace(plan), theta, only_counts, NOTHING, 0.0, True)
     assert np.array_equal(only_counts, counts)
     assert plan.weights @ values == pytest.approx(everything[0], rel=1e-13)
 
@@ -37,10 +37,10 @@ def test_used_memory_leaves_no_trace(network, forest):
     fresh, used = make_workspace(plan), make_workspace(plan)
     scaled, zeros = theta * 1e-60, np.zeros_like(theta)
     for other in (scaled, zeros, scaled):
-        propagate(plan, used, other, np.empty_like(theta), NOTHING, 0.0)
+        propagate(plan, used, other, np.empty_like(theta), NOTHING, 0.0, True)
     a, b = np.empty_like(theta), np.empty_like(theta)
-    assert propagate(plan, used, theta, a, NOTHING, 0.0) == propagate(
-        plan, fresh, theta, b, NOTHING, 0.0
+    assert propagate(plan, used, theta, a, NOTHING, 0.0, True) == propagate(
+        plan, fresh, theta, b, NOTHING, 0.0, True
     )
     assert np.array_equal(a, b)
 
@@ -48,8 +48,8 @@ def test_used_memory_leaves_no_trace(network, forest):
 def test_small_potentials_only_change_the_normalizer(network, forest):
     (plan,), theta, tiny = forest.plans, np.array(network.parameters), 1e-20
     a, b = np.empty_like(theta), np.empty_like(theta)
-    value, n_vanished = propagate(plan, make_workspace(plan), theta, a, NOTHING, 0.0)
-    scaled, n_scaled = propagate(plan, make_workspace(plan), theta * tiny, b, NOTHING, 0.0)
+    value, n_vanished = propagate(plan, make_workspace(plan), theta, a, NOTHING, 0.0, True)
+    scaled, n_scaled = propagate(plan, make_workspace(plan), theta * tiny, b, NOTHING, 0.0, True)
     assert n_vanished == n_scaled == 0
     np.testing.assert_allclose(b, a, rtol=1e-11, atol=1e-13)
     missing = sum(
@@ -66,7 +66,7 @@ def test_vanished_patterns_are_listed():
     forest = Forest(network.structure, PatternedData(dataset))
     (plan,), counts = forest.plans, np.empty(6)
     work = make_workspace(plan)
-    value, n_vanished = propagate(plan, work, network.parameters, counts, NOTHING, 0.0)
+    value, n_vanished = propagate(plan, work, network.parameters, counts, NOTHING, 0.0, True)
     assert n_vanished == 2
     assert sorted(plan.weights[work.vanished[1:3]]) == [2.0, 3.0]
     assert value == pytest.approx(5 * np.log(0.5))
@@ -88,7 +88,7 @@ def test_rows_that_vanish_below_the_root_add_nothing():
     dataset = Dataset(variables[2:], [[0, 1, 1], [0, 0, 1]])
     (plan,) = Forest(network.structure, PatternedData(dataset)).plans
     value, n_vanished = propagate(
-        plan, make_workspace(plan), network.parameters, NOTHING, NOTHING, 0.0
+        plan, make_workspace(plan), network.parameters, NOTHING, NOTHING, 0.0, True
     )
     assert n_vanished == 2
     assert value == pytest.approx(np.log(0.5))
@@ -99,7 +99,7 @@ def test_a_floor_gives_upper_bounds(network, forest):
     values = []
     for floor in (0.0, 1e-300, 1e-3, 1e-2):
         values.append(np.empty(len(plan.weights)))
-        propagate(plan, make_workspace(plan), theta, NOTHING, values[-1], floor)
+        propagate(plan, make_workspace(plan), theta, NOTHING, values[-1], floor, True)
     exact, tiny, small, large = values
     assert np.array_equal(tiny, exact)
     assert np.all(small >= exact)
@@ -118,7 +118,7 @@ def test_a_floor_does_not_raise_zeros(n_leaves):
     dataset = Dataset(variables[2:], [[0]] * n_leaves)
     (plan,) = Forest(network.structure, PatternedData(dataset)).plans
     values = np.empty(1)
-    propagate(plan, make_workspace(plan), network.parameters, NOTHING, values, 1e-3)
+    propagate(plan, make_workspace(plan), network.parameters, NOTHING, values, 1e-3, True)
     assert values[0] == pytest.approx((n_leaves + 1) * np.log(0.5), rel=1e-14)
 
 
@@ -128,4 +128,4 @@ def test_patterns_of_weight_zero_vanish_only_if_values_are_asked_for():
     (plan,) = Forest(network.structure, PatternedData(Dataset([a], [[0, 1]], [1.0, 0.0]))).plans
     for values, expected in ((NOTHING, 0), (np.empty(2), 1)):
         work = make_workspace(plan)
-        assert propagate(plan, work, network.parameters, NOTHING, values, 0.0) == (0.0, expected)
+        assert propagate(plan, work, network.parameters, NOTHING, values, 0.0, True) == (0.0, expected)

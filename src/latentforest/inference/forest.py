@@ -272,7 +272,7 @@ class Forest:
         result: dict[str, list[FloatArray]] = {name: [] for name in names}
         for b, plan in enumerate(self.plans):
             work = self.take_workspace(b)
-            propagate(plan, work, theta, NOTHING, NOTHING, 0.0)
+            propagate(plan, work, theta, NOTHING, NOTHING, 0.0, True)
             for name in names:
                 record = plan.nodes[place[name] : place[name] + N_FIELDS]
                 start, n = record[MESSAGES], record[N_PATTERNS]
@@ -295,7 +295,7 @@ class Forest:
         theta = _writable(theta)
         plan, work = self.plans[b], self.take_workspace(b)
         if not self._may_lose_states[b]:
-            log_likelihood, n_vanished = propagate(plan, work, theta, counts, values, 0.0)
+            log_likelihood, n_vanished = propagate(plan, work, theta, counts, values, 0.0, True)
             doubtful = work.vanished[1 : n_vanished + 1].copy()
             self._may_lose_states[b] = bool(work.is_shifted.any())
         if self._may_lose_states[b]:
@@ -307,7 +307,7 @@ class Forest:
             else:
                 doubtful = doubtful[plan.weights[doubtful] > 0]
             trusted_plan = plan._replace(weights=trusted)
-            log_likelihood, _ = propagate(trusted_plan, work, theta, counts, NOTHING, 0.0)
+            log_likelihood, _ = propagate(trusted_plan, work, theta, counts, NOTHING, 0.0, True)
         rescued, impossible = self._rescue(plan, work, theta, counts, values, doubtful)
         self.give_back(b, work)
         return log_likelihood + rescued, impossible
@@ -326,9 +326,9 @@ class Forest:
         """
         plan, theta = self.plans[b], _writable(theta)
         lower, upper = np.empty(len(plan.weights)), np.empty(len(plan.weights))
-        propagate(plan, work, theta, NOTHING, upper, FLOOR)
+        propagate(plan, work, theta, NOTHING, upper, FLOOR, True)
         upper[work.vanished[1 : work.vanished[0] + 1]] = np.inf
-        propagate(plan, work, theta, NOTHING, lower, 0.0)
+        propagate(plan, work, theta, NOTHING, lower, 0.0, True)
         lower[work.vanished[1 : work.vanished[0] + 1]] = -np.inf
         return lower, np.flatnonzero(~(upper - lower <= LOSS))
 

@@ -16,7 +16,7 @@ import numpy as np
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.layout import padded
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
-from latentforest.kernels.vector import LANES, load, store, total
+from latentforest.kernels.vector import LANES, load, splat, store, total
 
 LEAF_ARM = -1  # place of the beliefs of a leaf, which has none
 EACH_ROW = -1  # column of an arm whose patterns are the rows
@@ -70,20 +70,8 @@ def pass_messages(arms: Arms, values: Values) -> None:
 def _find_belief(arms: Arms, values: Values, a: int) -> None:
     """Multiply the messages of all arms of the source but the one that leads back."""
     n, row, place = arms.n_patterns[a], padded(arms.card[a]), arms.belief[a]
-    beliefs = values.beliefs
-    scales = np.zeros(n)
-    for i in range(place, place + n * row):
-        beliefs[i] = 1.0
-    source, n_multiplied = arms.source[a], 0
-    constant = 0.0
-    for b in range(arms.first[source], arms.first[source + 1]):
-        if b != arms.reverse[a]:
-            _multiply_by_pattern(arms, values, a, b)
-            constant += values.constant[b]
-            n_multiplied += 1
-            if n_multiplied % OFTEN == 0:
-                _scale(beliefs, place, n, row, scales)
-    _scale(beliefs, place, n, row, scales)
+    scales, target = np.zeros(n), values.beliefs[place : place + n * row]
+    constant = multiply_patterns(arms, values, a, np.int64(-1), target, scales)
     column, codes, weights = arms.column[a], values.codes, values.weights
     for r in range(weights.shape[0]):
         q = r if column == EACH_ROW else codes[column, r]
@@ -92,29 +80,55 @@ def _find_belief(arms: Arms, values: Values, a: int) -> None:
 
 
 @part
-def _multiply_by_pattern(arms: Arms, values: Values, a: int, b: int) -> None:
-    """Multiply the beliefs of arm ``a`` by the messages of arm ``b``."""
-    beliefs, messages, codes = values.beliefs, values.messages, values.codes
-    representatives, start = values.representatives, arms.start[a]
-    row, target, source, column = padded(arms.card[a]), arms.belief[a], arms.message[b], arms.column[b]
+def multiply_patterns(
+    arms: Arms, values: Values, a: int, skip: int, target: FloatArray, scales: FloatArray
+) -> float:
+    """For each pattern of an arm, multiply the messages that reach its source from behind.
+
+    Arm ``skip`` is left out. The largest entry of each product becomes one, and what that leaves
+    out is added to ``scales``. Returns the constants of the arms that were multiplied.
+    """
+    n, card = arms.n_patterns[a], arms.card[a]
+    row, source, n_multiplied, constant = padded(card), arms.source[a], 0, 0.0
+    for q in range(n):
+        for k in range(row):
+            target[q * row + k] = 1.0 if k < card else 0.0
+    for b in range(arms.first[source], arms.first[source + 1]):
+        if b != arms.reverse[a] and b != skip:
+            _multiply_by_pattern(arms, values, a, b, target)
+            constant += values.constant[b]
+            n_multiplied += 1
+            if n_multiplied % OFTEN == 0:
+                _scale(target, n, row, scales)
+    _scale(target, n, row, scales)
+    return constant
+
+
+@part
+def _multiply_by_pattern(
+    arms: Arms, values: Values, a: int, b: int, target: FloatArray
+) -> None:
+    """Multiply products for the patterns of arm ``a`` by the messages of arm ``b``."""
+    messages, codes, representatives = values.messages, values.codes, values.representatives
+    row, source, column, start = padded(arms.card[a]), arms.message[b], arms.column[b], arms.start[a]
     for q in range(arms.n_patterns[a]):
         r = q if start < 0 else representatives[start + q]
         place = source + (r if column == EACH_ROW else codes[column, r]) * row
         for k in range(0, row, LANES):
-            here = target + q * row + k
-            store(beliefs, here, load(beliefs, here) * load(messages, place + k))
+            here = q * row + k
+            store(target, here, load(target, here) * load(messages, place + k))
 
 
 @part
-def _scale(values: FloatArray, place: int, n: int, row: int, scales: FloatArray) -> None:
+def _scale(values: FloatArray, n: int, row: int, scales: FloatArray) -> None:
     """Divide each vector by its largest entry and add its logarithm to ``scales``."""
     for q in range(n):
         largest = 0.0
-        for k in range(place + q * row, place + (q + 1) * row):
+        for k in range(q * row, (q + 1) * row):
             largest = max(largest, values[k])
         if largest > 0.0:
             scales[q] += math.log(largest)
-            for k in range(place + q * row, place + (q + 1) * row):
+            for k in range(q * row, (q + 1) * row):
                 values[k] /= largest
         else:
             scales[q] = -np.inf
@@ -178,6 +192,20 @@ def normalise_rows(target: FloatArray, row: int, weights: FloatArray, below: flo
 
 
 @part
+def divide_by_sums(target: FloatArray, row: int) -> None:
+    """Divide the vector of each row by its sum."""
+    for r in range(target.shape[0] // row):
+        sums = load(target, r * row)
+        for k in range(LANES, row, LANES):
+            sums = sums + load(target, r * row + k)
+        sum_of_row = total(sums)
+        if sum_of_row > 0.0:
+            factor = splat(1.0 / sum_of_row)
+            for k in range(r * row, (r + 1) * row, LANES):
+                store(target, k, load(target, k) * factor)
+
+
+@part
 def gather_arms(
     arms: Arms,
     values: Values,
@@ -226,5 +254,7 @@ def measure_tree(arms: Arms, values: Values, hub: int) -> float:
     target = np.empty(values.weights.shape[0] * row)
     spread_prior(arms, values, hub, target, row)
     first, last = arms.first[hub], arms.first[hub + 1]
-    constant, _ = gather_arms(arms, values, first, last, -1, target, row, 0)
+    constant, _ = gather_arms(
+        arms, values, first, last, np.int64(-1), target, row, np.int64(0)
+    )
     return constant + normalise_rows(target, row, values.weights, EVERY)

@@ -252,7 +252,7 @@ def climb_pyramid(
         n_done += n_next + 1
         n_next *= 2
     theta = starts[alive[0]]
-    value, n_vanished = propagate(plan, work, theta, nothing, nothing, 0.0, True)
+    value, n_vanished = propagate(plan, work, theta, nothing, nothing, 0.0, np.bool_(True))
     is_sound = n_vanished == 0 and not _any_shifted(work.is_shifted)
     return alive[0], value + log_prior(families, prior, theta), is_sound
 

@@ -251,7 +251,7 @@ def propagate(
     counts: FloatArray,
     values: FloatArray,
     floor: float,
-    is_judged: bool = True,
+    is_judged: bool,
 ) -> tuple[float, int]:
     """Propagate the evidence of all rows under the parameters.
 
@@ -365,21 +365,22 @@ def _meet_base(plan: Plan, work: Workspace, u: int, is_judged: bool) -> float:
         for k in range(0, card, 2):
             first = splat(buffer[prior + k] * buffer[message + k])
             second = splat(buffer[prior + k + 1] * buffer[message + k + 1])
-            place, is_last = k * stride, k + 2 >= card
+            place = k * stride
             for r in range(begin, end, LANES):
                 value = first * load(base, place + r) + second * load(base, place + stride + r)
                 if k > 0:
                     value = value + load(factors, r)
-                if is_last:
-                    weight = load(weights, r)
-                    if end - r < LANES:
-                        value = front(value, end - r, 1.0)
-                        weight = front(weight, end - r, 0.0)
-                    smallest = lesser(smallest, value)
-                    if is_judged:
-                        logs = logs + weight * logarithm(value)
-                    value = weight / value
                 store(factors, r, value)
+        for r in range(begin, end, LANES):
+            value = load(factors, r)
+            weight = load(weights, r)
+            if end - r < LANES:
+                value = front(value, end - r, 1.0)
+                weight = front(weight, end - r, 0.0)
+            smallest = lesser(smallest, value)
+            if is_judged:
+                logs = logs + weight * logarithm(value)
+            store(factors, r, weight / value)
         for k in range(0, card, 2):
             first, second, place = splat(0.0), splat(0.0), k * stride
             for r in range(begin, end, LANES):

@@ -18,7 +18,9 @@ from latentforest.kernels.arms import (
     LEAF_ARM,
     Arms,
     Values,
+    divide_by_sums,
     gather_arms,
+    multiply_patterns,
     normalise_rows,
     spread_prior,
 )
@@ -66,6 +68,7 @@ class Region(NamedTuple):
     columns: LongArray  # row of `codes` with the patterns of each group; -1: every row is one
     n_patterns: LongArray  # of each group
     codes: IntArray  # patterns of groups
+    own: FloatArray  # beliefs of the first arm that replace its own, or nothing
 
 
 class Scratch(NamedTuple):
@@ -288,6 +291,8 @@ def _fill_evidence(
             while arms.belief[region.arms[i]] == LEAF_ARM:
                 i += 1
             source, beliefs = arms.belief[region.arms[i]], values.beliefs
+            if i == 0 and region.own.shape[0] > 0:
+                source, beliefs = 0, region.own
             for k in range(nodes[u + N_PATTERNS] * column):
                 buffer[place + k] = beliefs[source + k]
             i += 1
@@ -310,22 +315,11 @@ def _list_families(sketch: Sketch) -> Families:
 
 
 @part
-def fit_region(
-    arms: Arms,
-    values: Values,
-    region: Region,
-    base: FloatArray,
-    starts: FloatArray,
-    limits: Limits,
-    scratch: Scratch,
-    result: FloatArray,
-) -> float:
-    """Fit the tables of a region; return its part of the log-likelihood.
-
-    Parameters lie in the order root, middle, arms; those of the best start are copied to
-    ``result``. Minus infinity if rows vanish or messages had to be scaled.
-    """
-    n_rows, n_values, has_base = values.weights.shape[0], starts.shape[1], base.shape[0] > 0
+def _plan_region(
+    arms: Arms, values: Values, region: Region, base: FloatArray, scratch: Scratch
+) -> tuple[Plan, Workspace, Families]:
+    """Lay a region out for the general kernels; parameters in the order root, middle, arms."""
+    n_rows, has_base = values.weights.shape[0], base.shape[0] > 0
     sketch, member = _sketch_region(arms, region, n_rows, has_base)
     runs, weights = np.empty(0, np.int32), values.weights
     if has_base:
@@ -345,6 +339,11 @@ def fit_region(
         scratch.vanished,
     )
     _fill_evidence(arms, values, region, nodes, work.buffer)
+    return plan, work, _list_families(sketch)
+
+
+@part
+def _make_climb(n_values: int) -> Climb:
     climb = Climb(
         np.empty(n_values),
         np.empty(n_values),
@@ -354,87 +353,228 @@ def fit_region(
         np.empty(n_values),
     )
     climb.values[OBJECTIVE] = -np.inf
-    trajectory = np.empty(limits.max_iterations + 2 * starts.shape[0] + 2)
-    best, value, is_sound = climb_pyramid(
-        plan,
-        work,
-        climb,
-        _list_families(sketch),
-        starts,
-        np.zeros(n_values),
-        limits,
-        False,
-        trajectory,
-    )
-    for i in range(n_values):
-        result[i] = starts[best, i]
-    return value if is_sound else -np.inf
+    return climb
 
 
 @part
 def _join_arms(
-    arms: Arms, codes: IntArray, n_rows: int, pair: LongArray
+    arms: Arms, codes: IntArray, n_rows: int, left: int, right: int
 ) -> tuple[IntArray, int, int]:
     """Number the pairs of patterns of two arms: codes, how many, and the column they make."""
-    left, right = arms.column[pair[0]], arms.column[pair[1]]
-    if left == EACH_ROW or right == EACH_ROW:
+    a, b = arms.column[left], arms.column[right]
+    if a == EACH_ROW or b == EACH_ROW:
         return np.empty(n_rows, np.int32), n_rows, EACH_ROW
-    joined, first = join(
-        codes[left], arms.n_patterns[pair[0]], codes[right], arms.n_patterns[pair[1]]
-    )
+    joined, first = join(codes[a], arms.n_patterns[left], codes[b], arms.n_patterns[right])
     return joined, first.shape[0], 0
 
 
-@kernel
-def fit_mediators(
-    arms: Arms,
-    values: Values,
-    hub: int,
-    left: int,
-    lo: int,
-    hi: int,
-    cards: LongArray,
-    most: int,
-    blocks: FloatArray,
-    places: LongArray,
-    limits: Limits,
-    n_starts: int,
-    scores: FloatArray,
-    results: FloatArray,
-) -> None:
-    """Node introduction: mediators between a hub, one of its arms and each of some others.
+class Task(NamedTuple):
+    """Some local fits that share their surroundings; see the functions that gather their bases.
 
-    ``left``, ``lo`` and ``hi`` are numbers of arms; ``cards[j - lo]`` is the cardinality of the
-    mediator of ``left`` and ``j``, 0 to leave it out. ``blocks`` holds the starts: of the
-    mediator's table at ``places[0]``, of arm ``a`` at ``places[1 + a - first]``, for mediators
-    with ``most`` states; smaller ones take part of it.
-
-    Arms are excluded by halving: the base of a range of candidates holds all arms outside it.
+    ``marks`` has an entry for each possible candidate, 0 to leave it out. For a mediator it is its
+    cardinality.
     """
+
+    kind: int
+    hub: int
+    arm: int
+    lo: int
+    hi: int
+    marks: LongArray
+    ways: LongArray
+    region: Region  # of a star
+    starts: FloatArray  # of a star
+    most: int  # states of mediators for which `blocks` are made
+    blocks: FloatArray  # starts of mediators' tables, of their neighbours' tables
+    places: LongArray  # where these begin
+    n_starts: int
+
+
+class Bases(NamedTuple):
+    """What is frozen around each candidate of a task."""
+
+    base: FloatArray  # one vector for each row; a single line if all candidates share it
+    constant: FloatArray  # part of the log-likelihood that the region does not hold
+    own: FloatArray  # beliefs of the first arm that are peculiar to the candidate
+    tables: FloatArray  # first guess of the table of a relocated neighbour
+
+
+MEDIATORS = 0  # NI: below a hub, of neighbour `arm` and each of `lo` to `hi`
+UPPER_MEDIATORS = 1  # NI: of a hub, its parent (`arm`) and each of its other neighbours
+RELOCATIONS = 2  # NR: of `arm` to every marked latent variable, passing those in `ways`
+STAR_WITHOUT = 3  # ND: `arm` of a hub replaced by others
+STAR_AROUND = 4  # SI, SD: all tables around a hub, rooted at neighbour `arm` if that is not -1
+
+
+@kernel
+def run_task(
+    arms: Arms, values: Values, task: Task, limits: Limits, scores: FloatArray, results: FloatArray
+) -> None:
+    """Fit all candidates of a task: log-likelihoods, and parameters (root, middle, arms).
+
+    A log-likelihood is minus infinity if rows vanish or messages had to be scaled.
+    """
+    n_candidates, kind = task.marks.shape[0], task.kind
+    if kind == MEDIATORS:
+        bases = _gather_for_mediators(arms, values, task)
+    elif kind == UPPER_MEDIATORS:
+        bases = _gather_for_upper_mediators(arms, values, task)
+    elif kind == RELOCATIONS:
+        bases = _gather_for_relocations(arms, values, task)
+    else:
+        bases = _gather_for_star(arms, values, task)
+    scratch = make_scratch(values.weights.shape[0], _find_widest(arms, task))
+    for c in range(n_candidates):
+        if task.marks[c] == 0:
+            continue
+        region = _make_region(arms, values, task, bases, c)
+        starts = _make_starts(arms, task, region, bases, c)
+        base, n_values = bases.base[min(c, bases.base.shape[0] - 1)], starts.shape[1]
+        plan, work, families = _plan_region(arms, values, region, base, scratch)
+        best, value, is_sound = climb_pyramid(
+            plan,
+            work,
+            _make_climb(n_values),
+            families,
+            starts,
+            np.zeros(n_values),
+            limits,
+            np.bool_(False),
+            np.empty(limits.max_iterations + 2 * starts.shape[0] + 2),
+        )
+        scores[c] = value + bases.constant[c] if is_sound else -np.inf
+        for i in range(n_values):
+            results[c, i] = starts[best, i]
+
+
+@part
+def _find_widest(arms: Arms, task: Task) -> int:
+    """Most states of a root of the task's regions."""
+    widest = max(task.region.root_card, 1)
+    for i in range(arms.width.shape[0]):
+        widest = max(widest, arms.width[i])
+    return widest
+
+
+@part
+def _make_region(arms: Arms, values: Values, task: Task, bases: Bases, c: int) -> Region:
+    """Describe the region of one candidate."""
+    n_rows, region = values.weights.shape[0], task.region
+    if task.kind == MEDIATORS or task.kind == UPPER_MEDIATORS:
+        pair, column, n_patterns = np.empty(2, np.int64), np.zeros(1, np.int64), np.empty(1, np.int64)
+        top, group = np.full(1, 2), np.arange(2).reshape((1, 2))
+        if task.kind == MEDIATORS:
+            pair[0], pair[1], root_card = task.arm, task.lo + c, arms.width[task.arm]
+            codes, n_joined, column[0] = _join_arms(arms, values.codes, n_rows, pair[0], pair[1])
+            n_patterns[0], own = n_joined, np.empty(0)
+        else:
+            below, root_card = arms.reverse[task.arm], arms.card[task.arm]
+            pair[0], pair[1] = below, arms.first[task.hub] + c
+            codes, n_patterns[0] = values.codes[arms.column[below]], arms.n_patterns[below]
+            own = bases.own[c]
+        codes = codes.reshape((1, n_rows))
+        region = Region(
+            root_card, False, task.marks[c], pair, top, group, column, n_patterns, codes, own
+        )
+    elif task.kind == RELOCATIONS:
+        one = np.full(1, task.arm)
+        root_card = arms.width[arms.first[c]]
+        region = Region(
+            root_card,
+            False,
+            0,
+            one,
+            np.zeros(1, np.int64),
+            region.groups,
+            region.columns,
+            region.n_patterns,
+            region.codes,
+            region.own,
+        )
+    return region
+
+
+@part
+def _make_starts(arms: Arms, task: Task, region: Region, bases: Bases, c: int) -> FloatArray:
+    """Put the starts of one candidate together."""
+    if task.kind == MEDIATORS:
+        return _pick_starts(arms, task, region, arms.first[task.hub] - 1, 0)
+    if task.kind == UPPER_MEDIATORS:
+        return _pick_starts(arms, task, region, arms.first[task.hub] - 2, 1)
+    if task.kind == RELOCATIONS:
+        root_card, card = region.root_card, arms.card[task.arm]
+        starts = np.ones((1, root_card * (1 + card)))
+        for k in range(root_card * card):
+            starts[0, root_card + k] = (1.0 - INSIDE) * bases.tables[c, k] + INSIDE / card
+        return starts
+    return task.starts.copy()
+
+
+@part
+def _pick_starts(
+    arms: Arms, task: Task, region: Region, before: int, n_special: int
+) -> FloatArray:
+    """Starts of a mediator: of its own table, of the hub below it, of neighbours.
+
+    ``places[0]`` is where those of its own table begin, ``places[i]`` those of a hub below it, and
+    ``places[a - before]`` those of arm ``a``. Rows of tables that lose states are normalised again.
+    """
+    blocks, places, most = task.blocks, task.places, task.most
+    root_card, card, n_arms = region.root_card, region.middle_card, region.arms.shape[0]
+    n_values = root_card + root_card * card
+    for i in range(n_arms):
+        n_values += card * arms.card[region.arms[i]]
+    starts = np.ones((task.n_starts, n_values))
+    for s in range(task.n_starts):
+        taken = root_card
+        source = places[0] + s * root_card * most
+        for y in range(root_card):
+            total = 0.0
+            for z in range(card):
+                total += blocks[source + y * most + z]
+            for z in range(card):
+                starts[s, taken] = blocks[source + y * most + z] / total
+                taken += 1
+        for i in range(n_arms):
+            a = region.arms[i]
+            place = places[1 + i] if i < n_special else places[a - before]
+            source = place + s * most * arms.card[a]
+            for k in range(card * arms.card[a]):
+                starts[s, taken] = blocks[source + k]
+                taken += 1
+    return starts
+
+
+@part
+def _gather_for_mediators(arms: Arms, values: Values, task: Task) -> Bases:
+    """Bases of a hub without one of its arms and each of some others.
+
+    Arms are excluded by halving: the product for a range of candidates holds all arms outside it.
+    """
+    hub, left, lo, hi = task.hub, task.arm, task.lo, task.hi
     first, last = arms.first[hub], arms.first[hub + 1]
-    hub_card, n_rows = arms.width[first], values.weights.shape[0]
-    row, depth = padded(hub_card), 2
+    row, depth = padded(arms.width[first]), 2
+    size = values.weights.shape[0] * row
     while (1 << (depth - 2)) < hi - lo:
         depth += 1
-    bases, constants = np.empty((depth, n_rows * row)), np.zeros(depth)
-    pending = np.zeros(depth, np.int64)
-    spread_prior(arms, values, hub, bases[0], row)
-    constant, n_pending = gather_arms(arms, values, first, lo, left, bases[0], row, 0)
-    more, n_pending = gather_arms(arms, values, hi, last, left, bases[0], row, n_pending)
-    constants[0], pending[0] = constant + more, n_pending
-    # Ranges of candidates that wait: [level, lo, hi, and the arms to gather first].
+    products, constants = np.empty((depth, size)), np.zeros(depth)
+    pending, result, constant = np.zeros(depth, np.int64), np.empty((hi - lo, size)), np.zeros(hi - lo)
+    spread_prior(arms, values, hub, products[0], row)
+    before, n_pending = gather_arms(arms, values, first, lo, left, products[0], row, np.int64(0))
+    after, n_pending = gather_arms(arms, values, hi, last, left, products[0], row, n_pending)
+    constants[0], pending[0] = before + after, n_pending
+    # Ranges of candidates that wait: [level, from, to, and the arms to multiply first].
     stack, n_waiting = np.empty((2 * depth, 5), np.int64), 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = 1, lo, hi, lo, lo
-    scratch = make_scratch(n_rows, hub_card)
-    pair, top, column = np.empty(2, np.int64), np.full(1, 2), np.empty(1, np.int64)
-    group, n_patterns = np.arange(2).reshape((1, 2)), np.empty(1, np.int64)
     while n_waiting > 0:
         n_waiting -= 1
         level, begin, end = stack[n_waiting, 0], stack[n_waiting, 1], stack[n_waiting, 2]
-        target, source = bases[level], bases[level - 1]
-        for i in range(target.shape[0]):
+        is_one = end - begin == 1
+        target = result[begin - lo] if is_one else products[level]
+        source = products[level - 1]
+        for i in range(size):
             target[i] = source[i]
-        constant, n_pending = gather_arms(
+        more, n_pending = gather_arms(
             arms,
             values,
             stack[n_waiting, 3],
@@ -444,140 +584,114 @@ def fit_mediators(
             row,
             pending[level - 1],
         )
-        constants[level], pending[level] = constants[level - 1] + constant, n_pending
-        if end - begin > 1:
-            middle = (begin + end) // 2
-            for half in range(2):
-                bounds = stack[n_waiting + half]
-                bounds[0] = level + 1
-                bounds[1], bounds[2] = (middle, end) if half == 0 else (begin, middle)
-                bounds[3], bounds[4] = (begin, middle) if half == 0 else (middle, end)
-            n_waiting += 2
+        constants[level], pending[level] = constants[level - 1] + more, n_pending
+        if is_one:
+            constant[begin - lo] = (
+                constants[level] + values.constant[left] + values.constant[begin]
+            )
             continue
-        j, card = begin, cards[begin - lo]
-        if card == 0:
-            continue
-        pair[0], pair[1] = left, j
-        codes, n_joined, column[0] = _join_arms(arms, values.codes, n_rows, pair)
-        n_patterns[0] = n_joined
-        region = Region(
-            hub_card, False, card, pair, top, group, column, n_patterns, codes.reshape((1, n_rows))
-        )
-        starts = _pick_starts(arms, region, blocks, places, first, most, n_starts)
-        fitted = fit_region(
-            arms, values, region, target, starts, limits, scratch, results[j - lo]
-        )
-        scores[j - lo] = fitted + constants[level] + values.constant[left] + values.constant[j]
+        middle = (begin + end) // 2
+        for half in range(2):
+            bounds = stack[n_waiting + half]
+            bounds[0] = level + 1
+            bounds[1], bounds[2] = (middle, end) if half == 0 else (begin, middle)
+            bounds[3], bounds[4] = (begin, middle) if half == 0 else (middle, end)
+        n_waiting += 2
+    return Bases(result, constant, np.empty((0, 0)), np.empty((0, 0)))
 
 
 @part
-def _pick_starts(
-    arms: Arms,
-    region: Region,
-    blocks: FloatArray,
-    places: LongArray,
-    first: int,
-    most: int,
-    n_starts: int,
-) -> FloatArray:
-    """Put the starts of a mediator together; rows that lose states are normalised again."""
-    hub_card, card = region.root_card, region.middle_card
-    n_values = hub_card + hub_card * card
-    for i in range(2):
-        n_values += card * arms.card[region.arms[i]]
-    starts = np.ones((n_starts, n_values))
-    for s in range(n_starts):
-        taken = hub_card
-        source = places[0] + s * hub_card * most
-        for y in range(hub_card):
-            total = 0.0
-            for z in range(card):
-                total += blocks[source + y * most + z]
-            for z in range(card):
-                starts[s, taken] = blocks[source + y * most + z] / total
-                taken += 1
-        for i in range(2):
-            a = region.arms[i]
-            source = places[1 + a - first] + s * most * arms.card[a]
-            for k in range(card * arms.card[a]):
-                starts[s, taken] = blocks[source + k]
-                taken += 1
-    return starts
+def _gather_for_upper_mediators(arms: Arms, values: Values, task: Task) -> Bases:
+    """The base of a hub's parent, and what is frozen below the hub for each of its arms.
 
-
-@kernel
-def fit_relocations(
-    arms: Arms,
-    values: Values,
-    moved: int,
-    is_target: LongArray,
-    is_passed: LongArray,
-    limits: Limits,
-    scores: FloatArray,
-    results: FloatArray,
-) -> None:
-    """Node relocation: an arm taken from its hub and tied to each of some other latent variables.
-
-    The arm is taken away once; what is left is sent outward from its hub, which gives the base of
-    every target. Only one table is free, in which the likelihood is concave: one start is enough.
-    ``is_passed`` marks the targets and all on the way to them.
+    The region is rooted at the parent: the patterns below the mediator are then those below the
+    hub, few, and the hub with its frozen arms is an arm of the region.
     """
-    n_rows, n_hubs, origin = values.weights.shape[0], is_target.shape[0], arms.hub[moved]
-    moved_card, widest, constant = arms.card[moved], np.int64(1), 0.0
+    hub, upper = task.hub, task.arm
+    first, last = arms.first[hub], arms.first[hub + 1]
+    below, root, root_card = arms.reverse[upper], arms.source[upper], arms.card[upper]
+    n_rows, n_patterns, row = values.weights.shape[0], arms.n_patterns[below], padded(root_card)
+    base, constant = np.empty((1, n_rows * row)), np.zeros(last - first)
+    _spread_beliefs(arms, values, upper, base[0])
+    prior, tables, line = arms.prior[root], values.tables, base[0]
+    for r in range(n_rows):
+        for k in range(root_card):
+            line[r * row + k] *= tables[prior + k]
+    own = np.zeros((last - first, n_patterns * padded(arms.width[upper])))
+    codes, weights = values.codes[arms.column[below]], values.weights
+    for j in range(first, last):
+        if task.marks[j - first] > 0:
+            scales = np.zeros(n_patterns)
+            left_out = multiply_patterns(arms, values, below, j, own[j - first], scales)
+            for r in range(n_rows):
+                left_out += weights[r] * scales[codes[r]]
+            constant[j - first] = left_out + values.constant[upper] + values.constant[j]
+    return Bases(base, constant, own, np.empty((0, 0)))
+
+
+@part
+def _spread_beliefs(arms: Arms, values: Values, a: int, target: FloatArray) -> None:
+    """Copy the belief of an arm for each row."""
+    row, column, place = padded(arms.card[a]), arms.column[a], arms.belief[a]
+    codes, beliefs = values.codes, values.beliefs
+    for r in range(target.shape[0] // row):
+        q = r if column == EACH_ROW else codes[column, r]
+        for k in range(row):
+            target[r * row + k] = beliefs[place + q * row + k]
+
+
+@part
+def _gather_for_relocations(arms: Arms, values: Values, task: Task) -> Bases:
+    """Bases of latent variables without an arm that was taken away somewhere.
+
+    What is left is sent outward from where the arm was. The sum of each row's vector is the same at
+    all targets: the probability of what is left.
+    """
+    moved, marks, ways, n_rows = task.arm, task.marks, task.ways, values.weights.shape[0]
+    n_hubs, origin, moved_card = marks.shape[0], arms.hub[moved], arms.card[moved]
+    widest, constant = np.int64(1), 0.0
     for h in range(n_hubs):
         widest = max(widest, arms.width[arms.first[h]])
     incoming = np.empty((n_hubs, n_rows * padded(widest)))
-    from_arm = np.full(n_hubs, -1)  # the arm at a hub that leads back to the origin
-    tables = np.empty((n_hubs, widest * moved_card))  # P(moved | hub) along the way
+    result = np.empty((n_hubs, n_rows * padded(widest)))
+    back_from = np.full(n_hubs, -1)  # the arm of a hub that leads back to the origin
+    tables = np.empty((n_hubs, widest * moved_card))
     stack, n_waiting = np.empty(n_hubs, np.int64), 1
     stack[0] = origin
-    one_arm, zero = np.empty(1, np.int64), np.zeros(1, np.int64)
-    no_groups, no_codes = np.empty((0, 2), np.int64), np.empty((0, n_rows), np.int32)
-    nothing, base = np.empty(0, np.int64), np.empty(0)
-    one_arm[0], scratch = moved, make_scratch(n_rows, widest)
     while n_waiting > 0:
         n_waiting -= 1
         here = stack[n_waiting]
         first, last = arms.first[here], arms.first[here + 1]
-        card = arms.width[first]
-        row = padded(card)
-        skip = moved if here == origin else from_arm[here]
-        if here == origin:
+        card, is_origin = arms.width[first], here == origin
+        row, skip = padded(card), moved if is_origin else back_from[here]
+        base = result[here]
+        if is_origin:
             for k in range(card * moved_card):
                 tables[here, k] = values.tables[arms.table[moved] + k]
-        if here == origin or is_target[here] == 1:
-            base = np.empty(n_rows * row)
+        if is_origin or marks[here] > 0:
+            base = base[: n_rows * row]
             spread_prior(arms, values, here, base, row)
-            if here != origin:
+            if not is_origin:
                 for i in range(n_rows * row):
                     base[i] *= incoming[here, i]
-            left_out, _ = gather_arms(arms, values, first, last, skip, base, row, 0)
-            left_out += normalise_rows(base, row, values.weights, EVERY)
-            if here == origin:  # the same for all targets
+            left_out, _ = gather_arms(arms, values, first, last, skip, base, row, np.int64(0))
+            if is_origin:
+                left_out += normalise_rows(base, row, values.weights, EVERY)
                 constant = left_out + values.constant[moved]
-        if is_target[here] == 1:
-            region = Region(
-                card, False, 0, one_arm, zero, no_groups, nothing, nothing, no_codes
-            )
-            starts = np.ones((1, card + card * moved_card))
-            for k in range(card * moved_card):
-                inside = INSIDE / moved_card
-                starts[0, card + k] = (1.0 - INSIDE) * tables[here, k] + inside
-            fitted = fit_region(
-                arms, values, region, base, starts, limits, scratch, results[here]
-            )
-            scores[here] = fitted + constant
+            else:
+                divide_by_sums(base, row)
         for b in range(first, last):
             there = arms.source[b]
-            if b == skip or there < 0 or is_passed[there] == 0:
+            if b == skip or there < 0 or ways[there] == 0:
                 continue
-            back = arms.reverse[b]
-            from_arm[there] = back
-            _send_outward(arms, values, here == origin, skip, b, incoming)
+            back_from[there] = arms.reverse[b]
+            _send_outward(arms, values, is_origin, skip, b, incoming)
             width = arms.width[arms.first[there]]
-            _follow(values.tables, arms.table[back], tables, here, there, card, width, moved_card)
+            edge = arms.table[arms.reverse[b]]
+            _follow(values.tables, edge, tables, here, there, card, width, moved_card)
             stack[n_waiting] = there
             n_waiting += 1
+    return Bases(result, np.full(n_hubs, constant), np.empty((0, 0)), tables)
 
 
 @part
@@ -598,10 +712,10 @@ def _send_outward(
         for k in range(card):
             belief[r * row + k] = 1.0 if is_origin else incoming[here, r * row + k]
     lo, hi = min(skip, toward), max(skip, toward)
-    _, n_pending = gather_arms(arms, values, first, lo, lo, belief, row, 0)
+    _, n_pending = gather_arms(arms, values, first, lo, lo, belief, row, np.int64(0))
     _, n_pending = gather_arms(arms, values, lo, hi, lo, belief, row, n_pending)
     gather_arms(arms, values, hi, last, hi, belief, row, n_pending)
-    normalise_rows(belief, row, values.weights, EVERY)
+    divide_by_sums(belief, row)
     target, tables = incoming[arms.hub[back]], values.tables
     for r in range(n_rows):
         for y in range(column):
@@ -632,42 +746,33 @@ def _follow(
             tables[there, y * moved_card + x] = total
 
 
-@kernel
-def fit_star(
-    arms: Arms,
-    values: Values,
-    region: Region,
-    hub: int,
-    removed: int,
-    pivot: int,
-    starts: FloatArray,
-    limits: Limits,
-    result: FloatArray,
-) -> float:
-    """Fit the arms of a latent variable.
+@part
+def _gather_for_star(arms: Arms, values: Values, task: Task) -> Bases:
+    """The base of a star.
 
-    With ``removed`` (an arm of ``hub``), the arms of the region replace it below the hub, and
-    all other arms of the hub are frozen. With ``pivot`` (an arm), the neighbour that starts it is
-    the root of the region, and its beliefs are the base. With neither (-1) there is no base.
+    Without an arm of the hub, all its other arms are frozen. Around a hub, the belief of the
+    neighbour at which the region is rooted; without such a neighbour there is no base.
     """
-    base, constant, n_rows = np.empty(0), 0.0, values.weights.shape[0]
-    row = padded(region.root_card)
-    if removed >= 0:
-        base = np.empty(n_rows * row)
-        spread_prior(arms, values, hub, base, row)
+    region, hub, n_rows = task.region, task.hub, values.weights.shape[0]
+    row, constant = padded(region.root_card), np.zeros(1)
+    base = np.empty((1, n_rows * row if task.arm >= 0 else 0))
+    if task.kind == STAR_WITHOUT:
+        spread_prior(arms, values, hub, base[0], row)
         first, last = arms.first[hub], arms.first[hub + 1]
-        constant, _ = gather_arms(arms, values, first, last, removed, base, row, 0)
-        constant += normalise_rows(base, row, values.weights, EVERY)
-    elif pivot >= 0:
-        base, constant = np.empty(n_rows * row), values.constant[pivot]
-        column, place = arms.column[pivot], arms.belief[pivot]
-        codes, beliefs = values.codes, values.beliefs
-        for r in range(n_rows):
-            q = r if column == EACH_ROW else codes[column, r]
-            for k in range(row):
-                base[r * row + k] = beliefs[place + q * row + k]
+        left_out, _ = gather_arms(arms, values, first, last, task.arm, base[0], row, np.int64(0))
+        constant[0] = left_out + normalise_rows(base[0], row, values.weights, EVERY)
+    elif task.arm >= 0:
+        _spread_beliefs(arms, values, task.arm, base[0])
+        constant[0] = values.constant[task.arm]
     for i in range(region.arms.shape[0]):
-        constant += values.constant[region.arms[i]]
-    scratch = make_scratch(n_rows, region.root_card)
-    fitted = fit_region(arms, values, region, base, starts, limits, scratch, result)
-    return constant + fitted
+        constant[0] += values.constant[region.arms[i]]
+    return Bases(base, constant, np.empty((0, 0)), np.empty((0, 0)))
+
+
+def make_task(kind: int, hub: int, arm: int) -> Task:
+    """A task with nothing but its kind and place; the rest is replaced as needed."""
+    nothing, one = np.empty(0, np.int64), np.ones(1, np.int64)
+    groups, codes, floats = np.empty((0, 2), np.int64), np.empty((0, 0), np.int32), np.empty(0)
+    region = Region(0, False, 0, nothing, one - 1, groups, nothing, nothing, codes, floats)
+    starts = np.empty((0, 0))
+    return Task(kind, hub, arm, 0, 0, one, nothing, region, starts, 0, floats, nothing, 0)

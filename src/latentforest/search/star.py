@@ -10,7 +10,14 @@ from latentforest.inference.messages import Messages
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.arms import EACH_ROW
 from latentforest.kernels.em import Limits
-from latentforest.kernels.regions import Region, fit_star
+from latentforest.kernels.regions import (
+    STAR_AROUND,
+    STAR_WITHOUT,
+    Region,
+    Task,
+    make_task,
+    run_task,
+)
 from latentforest.kernels.types import FloatArray
 
 NO_ARM = -1
@@ -47,8 +54,9 @@ def fit_around(
     arms = [messages.arm(hub, z) for z in others]
     region = _group(messages, others, arms, pivot is not None)
     region = region._replace(root_card=root_card, is_prior_free=True, middle_card=middle_card)
-    pivot_arm = NO_ARM if pivot is None else messages.arm(hub, pivot)
-    return _fit(messages, region, messages.number[hub], NO_ARM, pivot_arm, starts, limits)
+    arm = NO_ARM if pivot is None else messages.arm(hub, pivot)
+    task = make_task(STAR_AROUND, messages.number[hub], arm)
+    return _run(messages, task._replace(region=region, starts=starts), limits)
 
 
 def fit_moved(
@@ -58,32 +66,15 @@ def fit_moved(
     moved = [z for z in messages.neighbours(node) if z != into]
     region = _group(messages, moved, [messages.arm(node, z) for z in moved], True)
     region = region._replace(root_card=messages.network.structure.shape(into)[-1])
-    removed = messages.arm(into, node)
-    return _fit(messages, region, messages.number[into], removed, NO_ARM, starts, limits)
+    task = make_task(STAR_WITHOUT, messages.number[into], messages.arm(into, node))
+    return _run(messages, task._replace(region=region, starts=starts), limits)
 
 
-def _fit(
-    messages: Messages,
-    region: Region,
-    hub: int,
-    removed: int,
-    pivot: int,
-    starts: FloatArray,
-    limits: Limits,
-) -> tuple[float, FloatArray]:
-    result = np.empty(starts.shape[1])
-    value = fit_star(
-        messages.arms,
-        messages.values,
-        region,
-        hub,
-        removed,
-        pivot,
-        np.ascontiguousarray(starts),
-        limits,
-        result,
-    )
-    return float(value), result
+def _run(messages: Messages, task: Task, limits: Limits) -> tuple[float, FloatArray]:
+    scores, results = np.empty(1), np.empty((1, task.starts.shape[1]))
+    task = task._replace(starts=np.ascontiguousarray(task.starts))
+    run_task(messages.arms, messages.values, task, limits, scores, results)
+    return float(scores[0]), results[0]
 
 
 def _group(
@@ -133,4 +124,5 @@ def _group(
         columns=np.array(columns, np.int64),
         n_patterns=np.array(counts, np.int64),
         codes=np.stack(codes) if codes else np.empty((0, data.n_rows), np.int32),
+        own=np.empty(0),
     )

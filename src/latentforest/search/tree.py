@@ -33,7 +33,8 @@ class Tree:
     """Neighbours and numbers of states of a latent forest.
 
     ``dimension`` of a forest is Σ over edges (|u||v| - 1) - Σ over variables (degree - 1)(|u| - 1),
-    whichever way the edges are directed.
+    whichever way the edges are directed. ``parent`` keeps where the network is rooted, for those
+    whose computations depend on it.
     """
 
     def __init__(self, structure: Structure) -> None:
@@ -41,6 +42,9 @@ class Tree:
         self.is_latent = frozenset(structure.latents)
         self.neighbours = {name: structure.neighbours(name) for name in structure.names}
         self.cards = {name: structure.shape(name)[-1] for name in structure.names}
+        self.parent = {
+            name: parents[0] for name in structure.names if (parents := structure.parents(name))
+        }
 
     def latent_neighbours(self, name: str) -> list[str]:
         """The latent ones among the neighbours of a variable."""

@@ -12,8 +12,9 @@ import numpy as np
 
 from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
-from latentforest.kernels.regions import fit_mediators
-from latentforest.kernels.types import FloatArray
+from latentforest.kernels.regions import MEDIATORS, UPPER_MEDIATORS, make_task, run_task
+from latentforest.kernels.regions import Task as KernelTask
+from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task
 from latentforest.search.naming import name_new_latent
@@ -28,7 +29,9 @@ PIECE_ROWS = 1_000_000  # rows times candidates of one task
 class NodeIntroduction(Candidate):
     """``name``, a new latent variable with ``card`` states, between ``hub`` and two neighbours.
 
-    It gets as many states as the hub, or as many as are regular.
+    It gets as many states as the hub, or as many as are regular. With P(new | hub), the tables of
+    the two neighbours are free. If one of the neighbours is the parent of the hub (``upper``, then
+    the first one), the free tables are P(new | parent), P(hub | new) and that of the other.
     """
 
     operator: ClassVar[str] = "NI"
@@ -37,6 +40,7 @@ class NodeIntroduction(Candidate):
     right: str
     card: int
     name: str
+    is_upper: bool
 
     @classmethod
     def propose(cls, tree: Tree, rules: Rules) -> Iterator[NodeIntroduction]:
@@ -46,6 +50,7 @@ class NodeIntroduction(Candidate):
             if hub in rules.fixed or len(around) < 4:  # with three, the hub would keep two
                 continue
             movable = [z for z in around if z not in rules.fixed]
+            parent = tree.parent.get(hub)
             hub_card, degree = tree.cards[hub], len(around)
             product = math.prod(tree.cards_of(around))
             widest = sorted(around, key=lambda z: -tree.cards[z])[:3]
@@ -67,55 +72,64 @@ class NodeIntroduction(Candidate):
                     - node_dimension(hub_card, degree - 1)
                     + node_dimension(hub_card, degree)
                 )
-                yield cls(change, hub, left, right, card, name)
+                if right == parent:
+                    left, right = right, left
+                yield cls(change, hub, left, right, card, name, left == parent)
 
     @property
     def root(self) -> str:
-        return self.hub
+        return self.left if self.is_upper else self.hub
 
     @property
     def region(self) -> tuple[str, ...]:
-        return self.name, self.left, self.right
+        below = (self.hub, self.right) if self.is_upper else (self.left, self.right)
+        return self.name, *below
 
     def __str__(self) -> str:
         return f"{self.hub} - {self.name} - {self.left}, {self.right}"
 
     def edit(self, network: Network) -> Network:
-        network = network.rooted_at(self.hub)
+        network = network.rooted_at(self.root)
+        _, first, second = self.region
         structure = network.structure.add(
             [Variable.hidden(self.name, self.card)],
-            {self.name: self.hub, self.left: self.name, self.right: self.name},
+            {self.name: self.root, first: self.name, second: self.name},
         )
         hub_card = network.structure.shape(self.hub)[-1]
+        copy = introduce(hub_card, self.card)
         tables = {
-            self.name: soften(introduce(hub_card, self.card)),
-            self.left: network.cpd(self.left)[: self.card],
-            self.right: network.cpd(self.right)[: self.card],
+            self.name: soften(network.cpd(self.hub) @ copy) if self.is_upper else soften(copy),
+            first: soften(copy.T) if self.is_upper else network.cpd(first)[: self.card],
+            second: network.cpd(second)[: self.card],
         }
+        if self.is_upper:
+            tables[first] = tables[first] / tables[first].sum(axis=1, keepdims=True)
         return pack(structure, network, tables)
 
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
     ) -> list[Task]:
-        groups: dict[tuple[str, str], list[NodeIntroduction]] = {}
+        by_hub: dict[str, list[NodeIntroduction]] = {}
         for candidate in candidates:
             assert isinstance(candidate, NodeIntroduction)
-            groups.setdefault((candidate.hub, candidate.left), []).append(candidate)
-        starts: dict[str, _Starts] = {}
-        tasks = []
-        for (hub, _), group in groups.items():
-            if hub not in starts:
-                most = max(c.card for c in candidates if isinstance(c, cls) and c.hub == hub)
-                starts[hub] = _Starts(messages, hub, most, effort)
-            step = max(1, PIECE_ROWS // messages.data.n_rows)
-            for i in range(0, len(group), step):
-                tasks.append(_Fit(messages, group[i : i + step], starts[hub], effort))
+            by_hub.setdefault(candidate.hub, []).append(candidate)
+        tasks: list[Task] = []
+        for hub, group in by_hub.items():
+            starts = _Starts(messages, hub, max(c.card for c in group), effort)
+            by_left: dict[str, list[NodeIntroduction]] = {}
+            for candidate in group:
+                by_left.setdefault(candidate.left, []).append(candidate)
+            for part in by_left.values():
+                fit = _FitUpper if part[0].is_upper else _Fit
+                step = max(1, PIECE_ROWS // messages.data.n_rows)
+                for i in range(0, len(part), step):
+                    tasks.append(fit(messages, part[i : i + step], starts, effort))
         return tasks
 
 
 def introduce(hub_card: int, card: int) -> FloatArray:
-    """P(new | hub) of a copy of the hub; states without a partner are spread evenly."""
+    """P(new | hub) of a copy of the hub; surplus states of the hub share those of the copy."""
     table = np.zeros((hub_card, card))
     for y in range(hub_card):
         table[y, y % card] = 1.0
@@ -130,20 +144,36 @@ class _Starts:
 
     def __init__(self, messages: Messages, hub: str, card: int, effort: Effort) -> None:
         structure, n_random = messages.network.structure, effort.mu - 1
-        hub_card = structure.shape(hub)[-1]
-        guess = soften(introduce(hub_card, card))[None]
-        parts = [np.concatenate([guess, effort.draw(n_random, (hub_card, card), hub, "NI")])]
+        hub_card, self.card = structure.shape(hub)[-1], card
+        copy = introduce(hub_card, card)
+        self.mediator = _join(soften(copy), effort.draw(n_random, copy.shape, hub, "NI"))
+        self.neighbours = []
         for z in messages.neighbours(hub):
             table = messages.table(hub, z)
             base = messages.table(hub) @ table
             if z in structure.latents:
                 base = np.full(len(base), 1.0 / len(base))
             random = effort.draw_around(base, n_random, card, hub, z, "NI")
-            parts.append(np.concatenate([soften(table[None, :card]), random]))
+            self.neighbours.append(_join(soften(table[:card]), random))
+        self.upper: list[FloatArray] = []
+        for parent in structure.parents(hub):
+            below = soften(copy.T / copy.sum(axis=0)[:, None])
+            drawn = effort.draw(n_random, (structure.shape(parent)[-1], card), parent, hub, "NI")
+            self.upper = [
+                _join(soften(messages.table(parent, hub) @ copy), drawn),
+                _join(below, effort.draw(n_random, below.shape, hub, parent, "NI")),
+            ]
+
+    def blocks(self, is_upper: bool) -> tuple[FloatArray, LongArray]:
+        """All starts in one vector, and where each table's begin."""
+        first = self.upper if is_upper else [self.mediator]
+        parts = [*first, *self.neighbours]
         sizes = np.array([part.size for part in parts], np.int64)
-        self.card = card
-        self.places = np.cumsum(sizes) - sizes
-        self.blocks = np.concatenate([part.ravel() for part in parts])
+        return np.concatenate([part.ravel() for part in parts]), np.cumsum(sizes) - sizes
+
+
+def _join(guess: FloatArray, random: FloatArray) -> FloatArray:
+    return np.concatenate([guess[None], random])
 
 
 class _Fit:
@@ -157,36 +187,41 @@ class _Fit:
         effort: Effort,
     ) -> None:
         self.messages, self.group, self.starts, self.effort = messages, group, starts, effort
+        self.hub = group[0].hub
+        self.arms = [messages.arm(self.hub, candidate.right) for candidate in group]
 
     def __call__(self) -> list[Proposal]:
-        messages, hub = self.messages, self.group[0].hub
-        arms = [messages.arm(hub, candidate.right) for candidate in self.group]
-        left = messages.arm(hub, self.group[0].left)
-        lo, hi = min(arms), max(arms) + 1
-        cards = np.zeros(hi - lo, np.int64)
-        for arm, candidate in zip(arms, self.group, strict=True):
-            cards[arm - lo] = candidate.card
-        hub_card = int(messages.arms.width[left])
-        widest = int(messages.arms.card[lo:hi].max() + messages.arms.card[left])
-        n_values = hub_card + self.starts.card * (hub_card + widest)
-        scores, results = np.empty(hi - lo), np.empty((hi - lo, n_values))
-        fit_mediators(
-            messages.arms,
-            messages.values,
-            messages.number[hub],
-            left,
-            lo,
-            hi,
-            cards,
-            self.starts.card,
-            self.starts.blocks,
-            self.starts.places,
-            self.effort.limits,
-            self.effort.mu,
-            scores,
-            results,
+        left = self.messages.arm(self.hub, self.group[0].left)
+        lo, hi = min(self.arms), max(self.arms) + 1
+        hub_card = int(self.messages.arms.width[left])
+        task = make_task(MEDIATORS, self.messages.number[self.hub], left)._replace(lo=lo, hi=hi)
+        return self._run(task, lo, hi, hub_card, int(self.messages.arms.card[left]))
+
+    def _run(self, task: KernelTask, lo: int, hi: int, root_card: int, card: int) -> list[Proposal]:
+        """Fit; ``card`` is the number of states of the region's other arm."""
+        messages, most, widest = self.messages, self.starts.card, self.messages.arms.card[lo:hi]
+        marks = np.zeros(hi - lo, np.int64)
+        for arm, candidate in zip(self.arms, self.group, strict=True):
+            marks[arm - lo] = candidate.card
+        blocks, places = self.starts.blocks(self.group[0].is_upper)
+        task = task._replace(
+            marks=marks, most=most, blocks=blocks, places=places, n_starts=self.effort.mu
         )
+        n_values = root_card + most * (root_card + int(widest.max()) + card)
+        scores, results = np.empty(hi - lo), np.empty((hi - lo, n_values))
+        run_task(messages.arms, messages.values, task, self.effort.limits, scores, results)
         return [
-            Proposal(candidate, float(scores[arm - lo]), results[arm - lo, hub_card:])
-            for arm, candidate in zip(arms, self.group, strict=True)
+            Proposal(candidate, float(scores[arm - lo]), results[arm - lo, root_card:])
+            for arm, candidate in zip(self.arms, self.group, strict=True)
         ]
+
+
+class _FitUpper(_Fit):
+    """Local fits of the mediators of a hub, its parent and each of some others."""
+
+    def __call__(self) -> list[Proposal]:
+        arms, hub = self.messages.arms, self.messages.number[self.hub]
+        upper = self.messages.arm(self.hub, self.group[0].left)
+        lo, hi = int(arms.first[hub]), int(arms.first[hub + 1])
+        task = make_task(UPPER_MEDIATORS, hub, upper)
+        return self._run(task, lo, hi, int(arms.card[upper]), int(arms.width[upper]))

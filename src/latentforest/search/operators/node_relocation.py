@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.inference.messages import Messages
-from latentforest.kernels.regions import fit_relocations
+from latentforest.kernels.regions import RELOCATIONS, make_task, run_task
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task
 from latentforest.search.tables import pack
@@ -155,16 +155,9 @@ class _Fit:
         card = int(messages.arms.card[moved])
         widest = int(messages.arms.width.max())
         scores, results = np.empty(n_hubs), np.empty((n_hubs, widest * (1 + card)))
-        fit_relocations(
-            messages.arms,
-            messages.values,
-            moved,
-            is_target,
-            is_passed,
-            self.effort.limits,
-            scores,
-            results,
-        )
+        task = make_task(RELOCATIONS, messages.number[group[0].origin], moved)
+        task = task._replace(marks=is_target, ways=is_passed)
+        run_task(messages.arms, messages.values, task, self.effort.limits, scores, results)
         proposals = []
         for candidate in group:
             hub = messages.number[candidate.target]
