@@ -11,6 +11,7 @@ import pytest
 import latentforest
 
 PUBLIC = [
+    "EAST",
     "Dataset",
     "Independence",
     "LatentClass",

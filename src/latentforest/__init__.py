@@ -13,12 +13,13 @@ from latentforest.version import __version__
 if TYPE_CHECKING:
     from latentforest import datasets
     from latentforest.data import Dataset, Variable, read
-    from latentforest.learners import Independence, LatentClass
+    from latentforest.learners import EAST, Independence, LatentClass
     from latentforest.model import Network, Structure, load
     from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
 
 _HOMES = {
     "Dataset": "latentforest.data",
+    "EAST": "latentforest.learners",
     "Independence": "latentforest.learners",
     "LatentClass": "latentforest.learners",
     "Network": "latentforest.model",
@@ -33,6 +34,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "EAST",
     "Dataset",
     "Independence",
     "LatentClass",

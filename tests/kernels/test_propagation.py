@@ -128,4 +128,7 @@ def test_patterns_of_weight_zero_vanish_only_if_values_are_asked_for():
     (plan,) = Forest(network.structure, PatternedData(Dataset([a], [[0, 1]], [1.0, 0.0]))).plans
     for values, expected in ((NOTHING, 0), (np.empty(2), 1)):
         work = make_workspace(plan)
-        assert propagate(plan, work, network.parameters, NOTHING, values, 0.0, True) == (0.0, expected)
+        assert propagate(plan, work, network.parameters, NOTHING, values, 0.0, True) == (
+            0.0,
+            expected,
+        )

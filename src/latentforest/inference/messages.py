@@ -114,7 +114,9 @@ class _Builder:
         self.representatives: list[IntArray] = []
         self.n_representatives = 0
         patterns = [self._find_patterns(hub, z) for hub, z in self.pairs]
-        column, n_patterns, start = (np.array(part, np.int64) for part in zip(*patterns, strict=True))
+        column, n_patterns, start = (
+            np.array(part, np.int64) for part in zip(*patterns, strict=True)
+        )
         tables, prior, table = self._join_tables(messages.hubs)
         card = _integers([self.cards[z] for _, z in self.pairs])
         width = _integers([self.cards[hub] for hub, _ in self.pairs])

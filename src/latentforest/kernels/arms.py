@@ -15,7 +15,7 @@ import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.layout import padded
-from latentforest.kernels.types import FloatArray, IntArray, LongArray
+from latentforest.kernels.types import FloatArray, Int, IntArray, LongArray
 from latentforest.kernels.vector import LANES, load, splat, store, total
 
 LEAF_ARM = -1  # place of the beliefs of a leaf, which has none
@@ -81,7 +81,7 @@ def _find_belief(arms: Arms, values: Values, a: int) -> None:
 
 @part
 def multiply_patterns(
-    arms: Arms, values: Values, a: int, skip: int, target: FloatArray, scales: FloatArray
+    arms: Arms, values: Values, a: int, skip: Int, target: FloatArray, scales: FloatArray
 ) -> float:
     """For each pattern of an arm, multiply the messages that reach its source from behind.
 
@@ -105,12 +105,15 @@ def multiply_patterns(
 
 
 @part
-def _multiply_by_pattern(
-    arms: Arms, values: Values, a: int, b: int, target: FloatArray
-) -> None:
+def _multiply_by_pattern(arms: Arms, values: Values, a: int, b: int, target: FloatArray) -> None:
     """Multiply products for the patterns of arm ``a`` by the messages of arm ``b``."""
     messages, codes, representatives = values.messages, values.codes, values.representatives
-    row, source, column, start = padded(arms.card[a]), arms.message[b], arms.column[b], arms.start[a]
+    row, source, column, start = (
+        padded(arms.card[a]),
+        arms.message[b],
+        arms.column[b],
+        arms.start[a],
+    )
     for q in range(arms.n_patterns[a]):
         r = q if start < 0 else representatives[start + q]
         place = source + (r if column == EACH_ROW else codes[column, r]) * row
@@ -211,11 +214,11 @@ def gather_arms(
     values: Values,
     lo: int,
     hi: int,
-    skip: int,
+    skip: Int,
     target: FloatArray,
     row: int,
-    n_pending: int,
-) -> tuple[float, int]:
+    n_pending: Int,
+) -> tuple[float, Int]:
     """Multiply the vectors of all rows by the messages of arms ``lo`` to ``hi`` without one.
 
     After ``OFTEN`` products, counted from ``n_pending``, small vectors are normalised. Returns the
@@ -254,7 +257,5 @@ def measure_tree(arms: Arms, values: Values, hub: int) -> float:
     target = np.empty(values.weights.shape[0] * row)
     spread_prior(arms, values, hub, target, row)
     first, last = arms.first[hub], arms.first[hub + 1]
-    constant, _ = gather_arms(
-        arms, values, first, last, np.int64(-1), target, row, np.int64(0)
-    )
+    constant, _ = gather_arms(arms, values, first, last, np.int64(-1), target, row, np.int64(0))
     return constant + normalise_rows(target, row, values.weights, EVERY)

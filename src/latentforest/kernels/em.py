@@ -14,7 +14,7 @@ import numpy as np
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.plan import Plan, Workspace
 from latentforest.kernels.propagation import propagate
-from latentforest.kernels.types import BoolArray, FloatArray, LongArray
+from latentforest.kernels.types import BoolArray, Flag, FloatArray, LongArray
 
 WARM_UP = 6  # plain iterations before acceleration starts
 LOWEST = 0.01  # an extrapolated probability is at least this share of the one it starts from
@@ -213,7 +213,7 @@ def climb_pyramid(
     starts: FloatArray,
     prior: FloatArray,
     limits: Limits,
-    resumes: bool,
+    resumes: Flag,
     trajectory: FloatArray,
 ) -> tuple[int, float, bool]:
     """Fit from several starts, the rows of ``starts``, which are changed in place.
@@ -224,7 +224,8 @@ def climb_pyramid(
     are those of the last level. Returns the best row, the objective of its parameters, and whether
     all went well: the climb stops as soon as a row vanishes or messages were scaled, which the
     caller must look into. With a gain of minus infinity and no acceleration, objectives are needed
-    only at the end of a level, and a plan with a base computes no others. ``resumes`` goes on with a single start where ``climb`` was left.
+    only at the end of a level, and a plan with a base computes no others. ``resumes`` goes on with
+    a single start where ``climb`` was left.
     """
     n_alive, n_done, n_next = starts.shape[0], 0, 1
     alive, objectives, nothing = np.arange(n_alive), np.empty(n_alive), np.empty(0)

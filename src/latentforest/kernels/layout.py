@@ -40,7 +40,7 @@ from latentforest.kernels.plan import (
     WEIGHTS,
     WIDTH,
 )
-from latentforest.kernels.types import LongArray
+from latentforest.kernels.types import Int, LongArray
 from latentforest.kernels.vector import LANES
 
 N_SIZES = 6
@@ -62,9 +62,10 @@ class Sketch(NamedTuple):
 
 
 @part
-def padded(n: int) -> int:
+def padded(n: Int) -> int:
     """Round a number of states up to whole vectors."""
-    return (n + LANES - 1) // LANES * LANES
+    result: int = (n + LANES - 1) // LANES * LANES  # type: ignore[assignment]
+    return result
 
 
 @kernel

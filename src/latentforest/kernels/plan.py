@@ -61,7 +61,8 @@ class Plan(NamedTuple):
 
     The root of a region may have a *base*: frozen factors, a vector for each row, which meet the
     messages of the root's only child. Rows are then sorted by the child's patterns, the base lies
-    in ``evidence`` state by state (an even number of them), and ``links`` says at which row each pattern starts.
+    in ``evidence`` state by state (an even number of them), and ``links`` says at which row each
+    pattern starts.
     """
 
     nodes: LongArray

@@ -44,7 +44,7 @@ from latentforest.kernels.plan import (
     Plan,
     Workspace,
 )
-from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
+from latentforest.kernels.types import BoolArray, Flag, FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import (
     LANES,
     any_above,
@@ -251,7 +251,7 @@ def propagate(
     counts: FloatArray,
     values: FloatArray,
     floor: float,
-    is_judged: bool,
+    is_judged: Flag,
 ) -> tuple[float, int]:
     """Propagate the evidence of all rows under the parameters.
 
@@ -347,7 +347,7 @@ def _sum_logarithms(plan: Plan, work: Workspace, values: FloatArray, u: int) -> 
 
 
 @part
-def _meet_base(plan: Plan, work: Workspace, u: int, is_judged: bool) -> float:
+def _meet_base(plan: Plan, work: Workspace, u: int, is_judged: Flag) -> float:
     """Let the messages of a root's only child meet the base: four rows and two states at a time.
 
     Fills the outside factors of the child. Rows that vanish are counted but not listed: a region in
@@ -394,7 +394,8 @@ def _meet_base(plan: Plan, work: Workspace, u: int, is_judged: bool) -> float:
     for i in range(scratch, scratch + LANES):
         if not buffer[i] >= VANISHING:
             work.vanished[0] = 1
-    return total(logs)
+    result: float = total(logs)
+    return result
 
 
 @part

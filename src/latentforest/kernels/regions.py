@@ -254,7 +254,12 @@ def _sort_rows(codes: IntArray, n_patterns: int, place: LongArray) -> IntArray:
 
 @part
 def _sort_base(
-    values: Values, base: FloatArray, n_states: int, codes: IntArray, n_patterns: int, scratch: Scratch
+    values: Values,
+    base: FloatArray,
+    n_states: int,
+    codes: IntArray,
+    n_patterns: int,
+    scratch: Scratch,
 ) -> IntArray:
     """Sort the base by the patterns that meet it, state by state; empty codes: it is sorted."""
     place, target, weights, given = scratch.place, scratch.base, scratch.weights, values.weights
@@ -461,7 +466,11 @@ def _make_region(arms: Arms, values: Values, task: Task, bases: Bases, c: int) -
     """Describe the region of one candidate."""
     n_rows, region = values.weights.shape[0], task.region
     if task.kind == MEDIATORS or task.kind == UPPER_MEDIATORS:
-        pair, column, n_patterns = np.empty(2, np.int64), np.zeros(1, np.int64), np.empty(1, np.int64)
+        pair, column, n_patterns = (
+            np.empty(2, np.int64),
+            np.zeros(1, np.int64),
+            np.empty(1, np.int64),
+        )
         top, group = np.full(1, 2), np.arange(2).reshape((1, 2))
         if task.kind == MEDIATORS:
             pair[0], pair[1], root_card = task.arm, task.lo + c, arms.width[task.arm]
@@ -511,9 +520,7 @@ def _make_starts(arms: Arms, task: Task, region: Region, bases: Bases, c: int) -
 
 
 @part
-def _pick_starts(
-    arms: Arms, task: Task, region: Region, before: int, n_special: int
-) -> FloatArray:
+def _pick_starts(arms: Arms, task: Task, region: Region, before: int, n_special: int) -> FloatArray:
     """Starts of a mediator: of its own table, of the hub below it, of neighbours.
 
     ``places[0]`` is where those of its own table begin, ``places[i]`` those of a hub below it, and
@@ -558,7 +565,11 @@ def _gather_for_mediators(arms: Arms, values: Values, task: Task) -> Bases:
     while (1 << (depth - 2)) < hi - lo:
         depth += 1
     products, constants = np.empty((depth, size)), np.zeros(depth)
-    pending, result, constant = np.zeros(depth, np.int64), np.empty((hi - lo, size)), np.zeros(hi - lo)
+    pending, result, constant = (
+        np.zeros(depth, np.int64),
+        np.empty((hi - lo, size)),
+        np.zeros(hi - lo),
+    )
     spread_prior(arms, values, hub, products[0], row)
     before, n_pending = gather_arms(arms, values, first, lo, left, products[0], row, np.int64(0))
     after, n_pending = gather_arms(arms, values, hi, last, left, products[0], row, n_pending)
@@ -586,9 +597,7 @@ def _gather_for_mediators(arms: Arms, values: Values, task: Task) -> Bases:
         )
         constants[level], pending[level] = constants[level - 1] + more, n_pending
         if is_one:
-            constant[begin - lo] = (
-                constants[level] + values.constant[left] + values.constant[begin]
-            )
+            constant[begin - lo] = constants[level] + values.constant[left] + values.constant[begin]
             continue
         middle = (begin + end) // 2
         for half in range(2):

@@ -12,3 +12,7 @@ LongArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
 AnyArray: TypeAlias = NDArray[Any]
+
+# Kernels are called with numpy's scalars where a literal would be compiled for itself.
+Int: TypeAlias = int | np.int64
+Flag: TypeAlias = bool | np.bool_

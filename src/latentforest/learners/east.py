@@ -25,7 +25,62 @@ from latentforest.search.search import Search, by_bic, by_improvement_ratio
 
 
 class EAST(TreeSearch):
-    """Latent trees by search: expand, adjust, simplify, until BIC stops rising."""
+    """Latent trees by search: expand, adjust, simplify, until BIC stops rising.
+
+    Parameters
+    ----------
+    mu, nu
+        Local EM: random and guessed starts of each candidate, and iterations in all.
+    evaluation
+        How candidates are judged: "rl" (restricted likelihood) or "dc" (data completion, which
+        is faster and less exact).
+    cost_effectiveness
+        Choose between state and node introductions by the gain of BIC per parameter; otherwise by
+        BIC (EAST-RL0).
+    n_winners
+        So many of the best candidates of a step get full EM, and the best of them is taken. In the
+        paper it is one.
+    any_mediator
+        A new latent variable may have fewer states than the one it is introduced at; in the paper
+        it has as many.
+    start
+        Initial model; default a latent class model with two classes.
+    max_states
+        Most states of a latent variable.
+    fixed
+        Variables of the initial model that keep their neighbours and their number of states.
+    max_steps
+        End after so many steps.
+    max_iterations, tolerance
+        Of full EM in each step; the last model is fitted more closely.
+    smoothing
+        Pseudo-counts of the last model's parameters. The search itself is by maximum likelihood.
+    checkpoint
+        File that keeps every step.
+    resume
+        Go on with the steps in the checkpoint.
+    n_jobs
+        Threads; results do not depend on it.
+    random_state, time_limit, progress
+        As for all learners. When the time is up, or on Ctrl-C, the best model so far is returned.
+
+    Attributes
+    ----------
+    network_, bic_, log_likelihood_, n_parameters_
+        The best model.
+    history_
+        One row for each step: phase, operator, where, whether it was accepted, scores, candidates,
+        seconds.
+    interrupted_
+        True after Ctrl-C.
+
+    Examples
+    --------
+    >>> from latentforest import datasets
+    >>> model = EAST(random_state=0).fit(datasets.load("hiv-tests"))
+    >>> round(model.bic_, 1), len(model.network_.latents)
+    (-654.5, 2)
+    """
 
     def __init__(
         self,
@@ -33,6 +88,8 @@ class EAST(TreeSearch):
         nu: int = 20,
         evaluation: str = "rl",
         cost_effectiveness: bool = True,
+        n_winners: int = 4,
+        any_mediator: bool = True,
         start: Network | None = None,
         max_states: int | None = None,
         fixed: Any = (),
@@ -51,6 +108,8 @@ class EAST(TreeSearch):
         self.nu = nu
         self.evaluation = evaluation
         self.cost_effectiveness = cost_effectiveness
+        self.n_winners = n_winners
+        self.any_mediator = any_mediator
         self.start = start
         self.max_states = max_states
         self.fixed = fixed

@@ -6,7 +6,6 @@ import numbers
 from abc import abstractmethod
 from typing import Any
 
-
 from latentforest.data import Dataset, Variable
 from latentforest.errors import DataError, ModelError, ParameterError
 from latentforest.estimation.em import EMSettings, fit
@@ -17,6 +16,7 @@ from latentforest.inference.messages import check_latent_forest
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.model import Network, Structure
+from latentforest.model.document import to_document
 from latentforest.search.evaluation import EVALUATIONS
 from latentforest.search.journal import Journal, fingerprint
 from latentforest.search.model import Model, fit_fully
@@ -26,6 +26,16 @@ from latentforest.search.tree import Rules
 
 START_STARTS = 64  # starts of EM for the latent class model that a search begins with
 FINAL_TOLERANCE = 1e-9
+NOT_SEARCHED = (  # settings that do not change the steps of a search
+    "checkpoint",
+    "max_steps",
+    "n_jobs",
+    "progress",
+    "random_state",
+    "resume",
+    "smoothing",
+    "time_limit",
+)
 
 
 class TreeSearch(LatentLearner):
@@ -34,6 +44,8 @@ class TreeSearch(LatentLearner):
     mu: int
     nu: int
     evaluation: str
+    n_winners: int
+    any_mediator: bool
     start: Network | None
     max_states: int | None
     fixed: Any
@@ -67,11 +79,9 @@ class TreeSearch(LatentLearner):
         return self._finish(work, search, was_interrupted)
 
     def _open(self, work: Work) -> Search:
-        names = ("mu", "nu", "evaluation", "cost_effectiveness", "max_states", "max_iterations")
-        settings = self.get_params(deep=False)
         header = {
             "learner": type(self).__name__,
-            "settings": {name: settings[name] for name in names if name in settings},
+            "settings": self._describe_settings(),
             "seed": work.seed,
             "data": fingerprint(work.table),
         }
@@ -80,14 +90,25 @@ class TreeSearch(LatentLearner):
             evaluate=EVALUATIONS[self.evaluation],
             mu=self.mu,
             nu=self.nu,
+            n_winners=self.n_winners,
             settings=EMSettings(self.max_iterations, self.tolerance),
-            rules=Rules(self.max_states, frozenset(_read_names(self.fixed))),
+            rules=Rules(self.max_states, frozenset(_read_names(self.fixed)), self.any_mediator),
             seed=work.seed,
             say=work.say,
             deadline=work.deadline,
             max_steps=self.max_steps,
             journal=Journal(self.checkpoint, header, self.resume),
         )
+
+    def _describe_settings(self) -> dict[str, Any]:
+        """Return the settings on which the steps of a search depend."""
+        settings: dict[str, Any] = self.get_params(deep=False)
+        for name in (*NOT_SEARCHED, "start"):
+            settings.pop(name, None)
+        settings["fixed"] = sorted(_read_names(self.fixed))
+        if self.start is not None:
+            settings["start"] = to_document(self.start)
+        return settings
 
     def _fit_start(self, work: Work, search: Search) -> Model:
         if self.start is not None:
@@ -111,16 +132,20 @@ class TreeSearch(LatentLearner):
             prior = pseudo_counts(network.structure, self.smoothing)
             settings = EMSettings(10 * self.max_iterations, min(self.tolerance, FINAL_TOLERANCE))
             forest = Forest(network.structure, work.data)
-            result = fit(
-                forest, network.parameters, prior, settings, deadline=work.deadline
-            )
+            result = fit(forest, network.parameters, prior, settings, deadline=work.deadline)
             network = network.with_parameters(result.parameters)
             log_likelihood = result.log_likelihood
         attributes = {"interrupted": was_interrupted, "seconds": dict(search.seconds)}
         return Learned(network, log_likelihood, search.history, attributes)
 
     def _check_parameters(self, table: Dataset) -> None:
-        for name, least in (("mu", 1), ("nu", 1), ("max_states", 2), ("max_steps", 0)):
+        for name, least in (
+            ("mu", 1),
+            ("nu", 1),
+            ("n_winners", 1),
+            ("max_states", 2),
+            ("max_steps", 0),
+        ):
             value = getattr(self, name)
             if value is None and name.startswith("max"):
                 continue
@@ -163,5 +188,3 @@ def check_start(start: Network, table: Dataset) -> None:
     irregular = find_irregular(start.structure)
     if irregular:
         raise ModelError(f"the initial model is not regular at {', '.join(irregular)}")
-
-

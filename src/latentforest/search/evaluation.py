@@ -11,11 +11,17 @@ from latentforest.search.search import Rank, Tell
 
 
 def pick_by_restricted_likelihood(
-    model: Model, candidates: Sequence[Candidate], effort: Effort, rank: Rank, tell: Tell
+    model: Model,
+    candidates: Sequence[Candidate],
+    effort: Effort,
+    rank: Rank,
+    n_winners: int,
+    tell: Tell,
 ) -> list[Proposal]:
-    """Return the candidate of highest rank; its likelihood is the maximum restricted one."""
+    """Return the candidates of highest rank; their likelihood is the maximum restricted one."""
     proposals = evaluate_restricted(model, candidates, effort, tell)
-    return [max(proposals, key=lambda p: rank(model, p.log_likelihood, p.candidate.change))]
+    proposals.sort(key=lambda p: -rank(model, p.log_likelihood, p.candidate.change))
+    return proposals[:n_winners]
 
 
 EVALUATIONS = {"rl": pick_by_restricted_likelihood}

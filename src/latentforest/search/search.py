@@ -10,7 +10,9 @@ from typing import Any
 from latentforest.data.table import Table
 from latentforest.estimation.em import EMSettings
 from latentforest.inference.forest import PatternedData
+from latentforest.inference.threads import map_threads
 from latentforest.model.document import from_document, to_document
+from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal
 from latentforest.search.journal import Journal
 from latentforest.search.model import Model, fit_fully
@@ -18,8 +20,8 @@ from latentforest.search.tree import Rules
 
 Say = Callable[[str], None]
 Rank = Callable[[Model, float, int], float]
-Evaluate = Callable[[Model, Sequence[Candidate], Effort, Rank, "Tell"], list[Proposal]]
 Tell = Callable[[Sequence[Proposal]], None]
+Evaluate = Callable[[Model, Sequence[Candidate], Effort, Rank, int, Tell], list[Proposal]]
 
 SECONDS_BETWEEN_MESSAGES = 0.1
 
@@ -51,6 +53,8 @@ class Search:
         How candidates are judged: returns the winners, which then get full EM.
     mu, nu
         Starts and iterations of local EM.
+    n_winners
+        How many of the best candidates get full EM before one is picked.
     settings
         Of full EM.
     rules
@@ -69,6 +73,7 @@ class Search:
     evaluate: Evaluate
     mu: int
     nu: int
+    n_winners: int
     settings: EMSettings
     rules: Rules
     seed: int
@@ -99,7 +104,7 @@ class Search:
     def step(
         self, phase: str, model: Model, candidates: Sequence[Candidate], rank: Rank
     ) -> Model | None:
-        """Evaluate candidates, fit the winner by full EM and return it, better or not.
+        """Evaluate candidates, fit the winners by full EM and return the best, better or not.
 
         Nothing if there are no candidates.
         """
@@ -117,12 +122,11 @@ class Search:
         effort = Effort(self.mu, self.nu, _mix(self.seed, number))
         winners = self._evaluate(phase, model, candidates, effort, rank)
         began = time.monotonic()
-        fitted = [self._fit(proposal.realise(model.network)) for proposal in winners]
+        networks = [proposal.realise(model.network) for proposal in winners]
+        fitted = list(map_threads(self._fit, networks, self.data.n_jobs))
         self._spend("full EM", began)
-        changes = [each.dimension - model.dimension for each in fitted]
         ranks = [
-            rank(model, each.log_likelihood, change)
-            for each, change in zip(fitted, changes, strict=True)
+            rank(model, each.log_likelihood, each.dimension - model.dimension) for each in fitted
         ]
         winner = ranks.index(max(ranks))
         found, candidate = fitted[winner], winners[winner].candidate
@@ -163,11 +167,11 @@ class Search:
                     f"{time.monotonic() - self._began:.0f} s"
                 )
 
-        winners = self.evaluate(model, candidates, effort, rank, tell)
+        winners = self.evaluate(model, candidates, effort, rank, self.n_winners, tell)
         self._spend("candidates", began)
         return winners
 
-    def _fit(self, network: Any) -> Model:
+    def _fit(self, network: Network) -> Model:
         return fit_fully(network, self.data, self.settings, self.deadline)
 
     def _check_clock(self) -> None:

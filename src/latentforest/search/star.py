@@ -18,7 +18,7 @@ from latentforest.kernels.regions import (
     make_task,
     run_task,
 )
-from latentforest.kernels.types import FloatArray
+from latentforest.kernels.types import FloatArray, IntArray
 
 NO_ARM = -1
 
@@ -77,15 +77,16 @@ def _run(messages: Messages, task: Task, limits: Limits) -> tuple[float, FloatAr
     return float(scores[0]), results[0]
 
 
-def _group(
-    messages: Messages, names: Sequence[str], arms: Sequence[int], has_base: bool
-) -> Region:
+def _group(messages: Messages, names: Sequence[str], arms: Sequence[int], has_base: bool) -> Region:
     """Put product nodes above the arms, down to one if that has to meet a base."""
     data = messages.data
     with_patterns = [i for i, arm in enumerate(arms) if messages.arms.column[arm] != EACH_ROW]
     masks = [messages.masks[names[i]] for i in with_patterns]
     member: dict[Mask, int] = dict(zip(masks, with_patterns, strict=True))
-    pairs, columns, counts, codes = [], [], [], []
+    pairs: list[tuple[int, int]] = []
+    columns: list[int] = []
+    counts: list[int] = []
+    codes: list[IntArray] = []
 
     def merge(left: Mask, right: Mask) -> None:
         found = data.whole.column(left | right, [left, right])

@@ -90,9 +90,7 @@ class FitOfStates:
     def _make_starts(self, names: Sequence[str]) -> Around:
         """Stack the guesses and random starts."""
         messages, hub, card, effort = self.messages, self.hub, self.card, self.effort
-        current = Around(
-            messages.table(hub), {z: messages.table(hub, z) for z in names}
-        )
+        current = Around(messages.table(hub), {z: messages.table(hub, z) for z in names})
         guesses = self.guesses(current)
         label = self.candidate.operator
         random = {}

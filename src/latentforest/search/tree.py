@@ -19,10 +19,13 @@ class Rules:
         Most states of a latent variable; none: as many as regularity allows.
     fixed
         Variables that keep their neighbours and their number of states.
+    any_mediator
+        A new latent variable may have fewer states than the one it is introduced at.
     """
 
     max_states: int | None = None
     fixed: frozenset[str] = field(default_factory=frozenset)
+    any_mediator: bool = False
 
     def allows(self, n_states: int) -> bool:
         """Whether a latent variable may have so many states."""

@@ -94,5 +94,3 @@ class _Fit:
         rows = np.concatenate(blocks, axis=1)
         value, result = fit_moved(messages, node, into, rows, effort.limits)
         return [Proposal(self.candidate, value, result[len(through) :])]
-
-

@@ -29,9 +29,10 @@ PIECE_ROWS = 1_000_000  # rows times candidates of one task
 class NodeIntroduction(Candidate):
     """``name``, a new latent variable with ``card`` states, between ``hub`` and two neighbours.
 
-    It gets as many states as the hub, or as many as are regular. With P(new | hub), the tables of
-    the two neighbours are free. If one of the neighbours is the parent of the hub (``upper``, then
-    the first one), the free tables are P(new | parent), P(hub | new) and that of the other.
+    It gets as many states as the hub, or as many as are regular; if the rules allow any mediator,
+    fewer too. Free are P(new | hub) and the tables of the two neighbours. If the first neighbour is
+    the parent of the hub (``is_upper``), free are P(new | parent), P(hub | new) and the table of
+    the other: the paper's parameters in a network that is rooted where this one is.
     """
 
     operator: ClassVar[str] = "NI"
@@ -46,35 +47,41 @@ class NodeIntroduction(Candidate):
     def propose(cls, tree: Tree, rules: Rules) -> Iterator[NodeIntroduction]:
         name = name_new_latent(tree.neighbours)
         for hub in tree.latents:
-            around = tree.neighbours[hub]
+            around, hub_card = tree.neighbours[hub], tree.cards[hub]
             if hub in rules.fixed or len(around) < 4:  # with three, the hub would keep two
                 continue
-            movable = [z for z in around if z not in rules.fixed]
-            parent = tree.parent.get(hub)
-            hub_card, degree = tree.cards[hub], len(around)
             product = math.prod(tree.cards_of(around))
             widest = sorted(around, key=lambda z: -tree.cards[z])[:3]
-            for left, right in itertools.combinations(movable, 2):
-                a, b = tree.cards[left], tree.cards[right]
-                card = min(hub_card, most_states([hub_card, a, b]))
-                if not rules.allows(card):
-                    continue
-                rest = next(tree.cards[z] for z in widest if z not in (left, right))
-                if hub_card > product // (a * b) * card // max(rest, card):
-                    continue  # the hub would have more states than are regular
-                change = (
-                    edge_dimension(hub_card, card)
-                    + edge_dimension(card, a)
-                    + edge_dimension(card, b)
-                    - edge_dimension(hub_card, a)
-                    - edge_dimension(hub_card, b)
-                    - node_dimension(card, 3)
-                    - node_dimension(hub_card, degree - 1)
-                    + node_dimension(hub_card, degree)
-                )
-                if right == parent:
-                    left, right = right, left
-                yield cls(change, hub, left, right, card, name, left == parent)
+            movable = [z for z in around if z not in rules.fixed]
+            for pair in itertools.combinations(movable, 2):
+                a, b = tree.cards_of(pair)
+                rest = next(tree.cards[z] for z in widest if z not in pair)
+                most = min(hub_card, most_states([hub_card, a, b]))
+                for card in range(2 if rules.any_mediator else most, most + 1):
+                    is_regular = hub_card <= product // (a * b) * card // max(rest, card)
+                    if is_regular and rules.allows(card):
+                        yield cls._make(tree, hub, pair, card, name)
+
+    @classmethod
+    def _make(
+        cls, tree: Tree, hub: str, pair: tuple[str, str], card: int, name: str
+    ) -> NodeIntroduction:
+        (left, right), hub_card, degree = pair, tree.cards[hub], len(tree.neighbours[hub])
+        a, b = tree.cards_of(pair)
+        change = (
+            edge_dimension(hub_card, card)
+            + edge_dimension(card, a)
+            + edge_dimension(card, b)
+            - edge_dimension(hub_card, a)
+            - edge_dimension(hub_card, b)
+            - node_dimension(card, 3)
+            - node_dimension(hub_card, degree - 1)
+            + node_dimension(hub_card, degree)
+        )
+        parent = tree.parent.get(hub)
+        if right == parent:
+            left, right = right, left
+        return cls(change, hub, left, right, card, name, left == parent)
 
     @property
     def root(self) -> str:
@@ -117,9 +124,9 @@ class NodeIntroduction(Candidate):
         tasks: list[Task] = []
         for hub, group in by_hub.items():
             starts = _Starts(messages, hub, max(c.card for c in group), effort)
-            by_left: dict[str, list[NodeIntroduction]] = {}
+            by_left: dict[tuple[str, int], list[NodeIntroduction]] = {}
             for candidate in group:
-                by_left.setdefault(candidate.left, []).append(candidate)
+                by_left.setdefault((candidate.left, candidate.card), []).append(candidate)
             for part in by_left.values():
                 fit = _FitUpper if part[0].is_upper else _Fit
                 step = max(1, PIECE_ROWS // messages.data.n_rows)

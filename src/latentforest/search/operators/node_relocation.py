@@ -140,9 +140,7 @@ def _saved_by_dissolving(tree: Tree, origin: str, rest: tuple[str, ...]) -> int:
 class _Fit:
     """Local fits of one neighbour tied to each of some latent variables."""
 
-    def __init__(
-        self, messages: Messages, group: Sequence[NodeRelocation], effort: Effort
-    ) -> None:
+    def __init__(self, messages: Messages, group: Sequence[NodeRelocation], effort: Effort) -> None:
         self.messages, self.group, self.effort = messages, group, effort
 
     def __call__(self) -> list[Proposal]:
