@@ -14,6 +14,13 @@ import numpy as np
 from latentforest import Dataset, read
 
 SHARED = Path(os.environ.get("LATENTFOREST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+REFERENCE = SHARED.parent / "reference"  # figures to reproduce and to beat
+
+
+def read_folds(name: str) -> np.ndarray:
+    """Read the number of the published fold of each row."""
+    path = SHARED / f"{name}.folds.csv"
+    return np.loadtxt(path, delimiter=",", skiprows=1, dtype=int, usecols=-1)
 
 
 def read_shared(name: str) -> Dataset:

@@ -13,6 +13,8 @@ import latentforest
 PUBLIC = [
     "EAST",
     "Dataset",
+    "DoubleHillClimbing",
+    "HillClimbing",
     "Independence",
     "LatentClass",
     "Network",

@@ -13,13 +13,21 @@ from latentforest.version import __version__
 if TYPE_CHECKING:
     from latentforest import datasets
     from latentforest.data import Dataset, Variable, read
-    from latentforest.learners import EAST, Independence, LatentClass
+    from latentforest.learners import (
+        EAST,
+        DoubleHillClimbing,
+        HillClimbing,
+        Independence,
+        LatentClass,
+    )
     from latentforest.model import Network, Structure, load
     from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
 
 _HOMES = {
     "Dataset": "latentforest.data",
+    "DoubleHillClimbing": "latentforest.learners",
     "EAST": "latentforest.learners",
+    "HillClimbing": "latentforest.learners",
     "Independence": "latentforest.learners",
     "LatentClass": "latentforest.learners",
     "Network": "latentforest.model",
@@ -36,6 +44,8 @@ _HOMES = {
 __all__ = [
     "EAST",
     "Dataset",
+    "DoubleHillClimbing",
+    "HillClimbing",
     "Independence",
     "LatentClass",
     "Network",

@@ -108,7 +108,7 @@ USAGE = {
     "states": (["--states", "many"], "expected a number such as 3, a range such as 1:8"),
     "no states": (["--states", "0"], "expected a number such as 3"),
     "reversed range": (["--states", "8:1"], "expected a number such as 3"),
-    "smoothing": (["--smoothing", "some"], "expected a number, none or laplace"),
+    "smoothing": (["--smoothing", "some"], "expected a number, none, laplace or cv"),
     "folds": (
         ["--folds", "x", "--criterion", "cv"],
         "neither a number nor a column of the table nor a file",

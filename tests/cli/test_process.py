@@ -14,9 +14,10 @@ import pytest
 
 import latentforest as lf
 from latentforest.cli.learners import LEARNERS
-from latentforest.cli.progress import PlainLines, show_progress
+from latentforest.cli.progress import show_progress
 from latentforest.data import write_table
 from latentforest.datasets.generate import generate, random_latent_class
+from latentforest.learners.progress import PlainLines
 
 COMMAND = [sys.executable, "-m", "latentforest"]
 

@@ -6,6 +6,8 @@ from latentforest.kernels.vector import (
     LANES,
     any_above,
     capped,
+    front,
+    lesser,
     load,
     logarithm,
     raised,
@@ -114,3 +116,59 @@ def test_lanes_are_capped():
     assert values.tolist() == [1e290, 1e290, -np.inf, 1e290]
     cap(values, np.nan)
     assert values.tolist() == [1e290, 1e290, -np.inf, 1e290]
+
+
+@njit
+def divide(left, right, out):
+    store(out, 0, load(left, 0) / load(right, 0))
+
+
+def test_division_equals_numpy():
+    left, right = np.array([1.0, -3.0, 0.0, 1e-300]), np.array([3.0, 7.0, 5.0, 1e300])
+    out = np.empty(LANES)
+    divide(left, right, out)
+    np.testing.assert_array_equal(out, left / right)
+
+
+def test_division_by_zero_is_infinite_or_no_number():
+    out = np.empty(LANES)
+    divide(np.array([1.0, 0.0, -1.0, np.inf]), np.zeros(LANES), out)
+    np.testing.assert_array_equal(out, [np.inf, np.nan, -np.inf, np.inf])
+
+
+@njit
+def take_lesser(left, right, out):
+    store(out, 0, lesser(load(left, 0), load(right, 0)))
+
+
+def test_the_lesser_of_two_is_taken_in_each_lane():
+    out = np.empty(LANES)
+    take_lesser(np.array([1.0, -np.inf, 3.0, 0.0]), np.array([2.0, 5.0, -3.0, 0.0]), out)
+    assert out.tolist() == [1.0, -np.inf, -3.0, 0.0]
+
+
+def test_what_cannot_be_compared_gives_the_second():
+    out, nothing = np.empty(LANES), np.full(LANES, np.nan)
+    take_lesser(nothing, np.ones(LANES), out)
+    assert out.tolist() == [1.0] * LANES
+    take_lesser(np.ones(LANES), nothing, out)
+    assert np.isnan(out).all()
+
+
+@njit
+def keep_front(values, n, rest):
+    store(values, 0, front(load(values, 0), n, rest))
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1, 2, 3, 4, 5, 2**40])
+def test_the_first_lanes_are_kept(n):
+    values = np.array([1.0, 2.0, 3.0, 4.0])
+    keep_front(values, n, 9.0)
+    n_kept = min(max(n, 0), LANES)
+    assert values.tolist() == [1.0, 2.0, 3.0, 4.0][:n_kept] + [9.0] * (LANES - n_kept)
+
+
+def test_what_is_behind_the_front_does_not_matter():
+    values = np.array([1.0, np.nan, np.inf, -0.0])
+    keep_front(values, 1, 0.5)
+    assert values.tolist() == [1.0, 0.5, 0.5, 0.5]

@@ -40,7 +40,10 @@ _TRANSLATIONS = (
     (r"\btime_limit must", "--time-limit must"),
     (r"\bmax_iterations must", "--max-iterations must"),
     (r"\bn_jobs must", "--jobs must"),
-    (r"\b(tolerance|smoothing|folds|delimiter)(?= must|:)", r"--\1"),
+    (r"\bn_winners must", "--winners must"),
+    (r"\bmax_(states|steps) must", r"--max-\1 must"),
+    (r"\bfixed names", "--fixed names"),
+    (r"\b(tolerance|smoothing|folds|delimiter|mu|nu)(?= must|:)", r"--\1"),
 )
 
 

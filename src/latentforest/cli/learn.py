@@ -12,28 +12,40 @@ import typer
 from latentforest.cli.boundary import naming_output, say, warn
 from latentforest.cli.learn_options import (
     Categorical,
+    Checkpoint,
     Continuous,
     Criterion,
+    Evaluation,
     Exclude,
+    Fixed,
     Folds,
     Jobs,
     LearnerName,
     MaxIterations,
     MaxStates,
+    MaxSteps,
     ModelOut,
+    Mu,
+    Nu,
     Quiet,
+    Resume,
     Settings,
     Smoothing,
+    Start,
     Starts,
     States,
     TimeLimit,
     Tolerance,
+    Winners,
 )
 from latentforest.cli.learners import (
     build_learner,
+    check_checkpoint,
     read_criterion,
+    read_evaluation,
     read_settings,
     read_smoothing,
+    read_start,
     read_states,
 )
 from latentforest.cli.options import (
@@ -84,6 +96,15 @@ def learn(
     jobs: Jobs = None,
     time_limit: TimeLimit = None,
     settings: Settings = None,
+    mu: Mu = None,
+    nu: Nu = None,
+    evaluation: Evaluation = None,
+    winners: Winners = None,
+    start: Start = None,
+    fixed: Fixed = None,
+    max_steps: MaxSteps = None,
+    checkpoint: Checkpoint = None,
+    resume: Resume = False,
     weights: Weights = None,
     categorical: Categorical = None,
     continuous: Continuous = None,
@@ -102,6 +123,7 @@ def learn(
     """
     if quiet and out is None and not as_json:
         raise typer.BadParameter("nothing would be left of the result; add --out or --json")
+    check_checkpoint(checkpoint, resume)
     estimator = build_learner(
         learner,
         {
@@ -116,6 +138,15 @@ def learn(
             "random_state": seed,
             "n_jobs": jobs,
             "time_limit": time_limit,
+            "mu": mu,
+            "nu": nu,
+            "evaluation": read_evaluation(evaluation),
+            "n_winners": winners,
+            "start": read_start(start),
+            "fixed": split_names(fixed) or None,
+            "max_steps": max_steps,
+            "checkpoint": checkpoint,
+            "resume": resume or None,
             **read_settings(settings or ()),
         },
     )
@@ -187,10 +218,15 @@ def _report(outcome: Outcome, as_json: bool, quiet: bool) -> None:
 def _warn_of_early_end(outcome: Outcome) -> None:
     """Say why the result may be worse than it could be."""
     monitor: Any = getattr(outcome.learner, "monitor_", None)
+    stopped: str | None = getattr(outcome.learner, "stopped_", None)
     limit = outcome.learner.time_limit
     if outcome.was_interrupted:
-        warn("interrupted; this is the best model so far")
-    elif limit is not None and outcome.seconds >= limit:
-        warn("the time limit was reached; this is the best model so far")
+        stopped = "interrupted"
+    elif stopped is None and limit is not None and outcome.seconds >= limit:
+        stopped = "the time limit was reached"
+    if stopped is not None:
+        checkpoint = getattr(outcome.learner, "checkpoint", None)
+        hint = "" if checkpoint is None else f"; --resume goes on from {checkpoint}"
+        warn(f"{stopped}; this is the best model so far{hint}")
     elif monitor is not None and not monitor.converged:
         warn(f"EM did not converge: {monitor.reason}; --max-iterations raises the limit")

@@ -11,7 +11,13 @@ from latentforest.cli.learners import describe_learners
 from latentforest.cli.options import OUTPUT, READING
 
 LEARNER = "Learner"
+SEARCH = "Search for trees"
 COMMAS = "A name with a comma goes in double quotes."
+
+
+def _search(help: str, metavar: str | None = None, *names: str, **further: Any) -> Any:
+    """Make an option of the searches' group."""
+    return _option(help, metavar, *names, rich_help_panel=SEARCH, **further)
 
 
 def _option(help: str, metavar: str | None = None, *names: str, **further: Any) -> Any:
@@ -37,7 +43,12 @@ Criterion = Annotated[
         "NAME",
     ),
 ]
-MaxStates = Annotated[int | None, _option("Most classes that greedy tries.", "N", min=1)]
+MaxStates = Annotated[
+    int | None,
+    _option(
+        "Most classes that greedy tries, or states of a hidden variable in a tree.", "N", min=1
+    ),
+]
 Starts = Annotated[int | None, _option("Random starts of EM.", "N", min=1)]
 MaxIterations = Annotated[int | None, _option("Most iterations of EM.", "N", min=1)]
 Tolerance = Annotated[
@@ -59,6 +70,34 @@ Jobs = Annotated[int | None, _option("Threads; -1 for all processors.", "N")]
 TimeLimit = Annotated[
     float | None, _option("After this time, the best model so far is taken.", "SECONDS")
 ]
+Mu = Annotated[int | None, _search("Starts of local EM for each candidate.", "N", min=1)]
+Nu = Annotated[int | None, _search("Iterations of local EM.", "N", min=1)]
+Evaluation = Annotated[
+    str | None,
+    _search(
+        "How candidates are judged: rl (restricted likelihood, the default) or dc (data "
+        "completion: faster, less exact).",
+        "NAME",
+    ),
+]
+Winners = Annotated[
+    int | None,
+    _search("So many of the best candidates of a step are fitted completely.", "N", min=1),
+]
+Start = Annotated[
+    Path | None,
+    _search("Model file to begin with; if left out, two classes.", "MODEL"),
+]
+Fixed = Annotated[
+    str | None,
+    _search(
+        "Variables of the first model that keep their neighbours and states: a,b. " + COMMAS,
+        "NAMES",
+    ),
+]
+MaxSteps = Annotated[int | None, _search("Ends after so many steps.", "N", min=0)]
+Checkpoint = Annotated[Path | None, _search("Keeps every step in this file.", "FILE")]
+Resume = Annotated[bool, _search("Goes on with the steps in the checkpoint.", None, "--resume")]
 Settings = Annotated[
     list[str] | None,
     _option(

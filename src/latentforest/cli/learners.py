@@ -7,12 +7,14 @@ import difflib
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
     from latentforest.learners.base import NetworkLearner
+    from latentforest.model import Network
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,9 @@ class Learner:
 
 LEARNERS = {
     "latent-class": Learner("LatentClass", "one hidden variable that groups the rows"),
+    "east": Learner("EAST", "a tree of hidden variables, by search"),
+    "hill-climbing": Learner("HillClimbing", "an older search, in two phases"),
+    "double-hill-climbing": Learner("DoubleHillClimbing", "an older search, slow, for few columns"),
     "independence": Learner("Independence", "no hidden variable, the baseline"),
 }
 
@@ -33,6 +38,7 @@ _OPTIONS = {
     "n_states": "--states",
     "n_starts": "--starts",
     "n_jobs": "--jobs",
+    "n_winners": "--winners",
     "random_state": "--seed",
 }
 
@@ -96,14 +102,14 @@ def read_states(text: str | None) -> int | tuple[int, int] | list[int] | str | N
 
 
 def read_smoothing(text: str | None) -> float | str | None:
-    """Read ``--smoothing``: a number, ``none`` or ``laplace``."""
-    if text is None or text in ("none", "laplace"):
+    """Read ``--smoothing``: a number, ``none``, ``laplace`` or ``cv``."""
+    if text is None or text in ("none", "laplace", "cv"):
         return text
     try:
         return float(text)
     except ValueError:
         raise typer.BadParameter(
-            f"got {text!r}, expected a number, none or laplace", param_hint="--smoothing"
+            f"got {text!r}, expected a number, none, laplace or cv", param_hint="--smoothing"
         ) from None
 
 
@@ -115,6 +121,43 @@ def read_criterion(text: str | None) -> str | None:
     if text is not None and text not in known:
         raise typer.BadParameter(_suggest(text, known), param_hint="--criterion")
     return text
+
+
+def read_evaluation(text: str | None) -> str | None:
+    """Check ``--evaluation`` before anything is computed."""
+    if text is None:
+        return None
+    from latentforest.search.evaluation import EVALUATIONS
+
+    if text not in EVALUATIONS:
+        raise typer.BadParameter(_suggest(text, EVALUATIONS), param_hint="--evaluation")
+    return text
+
+
+def read_start(path: Path | None) -> Network | None:
+    """Read ``--start``: the model that a search begins with."""
+    if path is None:
+        return None
+    from latentforest.model import load
+
+    if not path.is_file():
+        raise typer.BadParameter(
+            f"there is no file {path}; expected a model written by 'learn'", param_hint="--start"
+        )
+    return load(path)
+
+
+def check_checkpoint(path: Path | None, resume: bool) -> None:
+    """Refuse to resume nothing, and to begin anew over the steps of an earlier search."""
+    if path is None and resume:
+        raise typer.BadParameter(
+            "there is nothing to go on with; add --checkpoint FILE", param_hint="--resume"
+        )
+    if path is not None and path.is_file() and not resume:
+        raise typer.BadParameter(
+            f"{path} is there already; --resume goes on with it, or remove it to begin anew",
+            param_hint="--checkpoint",
+        )
 
 
 def read_settings(assignments: Iterable[str]) -> dict[str, Any]:

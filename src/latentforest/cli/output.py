@@ -78,7 +78,11 @@ def print_json(value: Mapping[str, Any]) -> None:
 def to_plain(value: Any) -> Any:
     """Turn arrays, tables and numbers of any kind into what JSON knows."""
     from latentforest.data.table import Table
+    from latentforest.model import Network
+    from latentforest.model.document import to_document
 
+    if isinstance(value, Network):
+        return to_document(value)
     if isinstance(value, Table):
         value = list(value.rows())
     elif hasattr(value, "tolist"):

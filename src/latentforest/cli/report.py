@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from latentforest.data.table import Table
 
 
+MAX_STEPS = 12  # of a search, in the table of its steps
+OPERATORS = (
+    "NI, ND: a latent variable introduced, deleted; SI, SD: a state; NR: a variable relocated"
+)
+
+
 def describe_data(source: str, data: Dataset) -> dict[str, Any]:
     """What was read, for JSON."""
     return {
@@ -64,8 +70,10 @@ def describe_outcome(outcome: Outcome) -> dict[str, Any]:
         "n_states": getattr(learner, "n_states_", None),
         "converged": None if monitor is None else monitor.converged,
         "interrupted": outcome.was_interrupted,
+        "stopped": getattr(learner, "stopped_", None),
         "seconds": outcome.seconds,
         "fit_table": getattr(learner, "fit_table_", []),
+        "history": learner.history_,
         **describe_network(learner.network_),
         "saved_to": outcome.saved_to,
     }
@@ -80,6 +88,9 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         criterion = getattr(learner, "criterion", "bic")
         print_fit_table(console, learner.fit_table_, learner.n_states_, criterion)
         _note_missing_freedom(console, learner)
+        console.print()
+    if "phase" in learner.history_:
+        print_steps(console, learner.history_)
         console.print()
     console.print(
         f"{outcome.name}: log-likelihood {learner.log_likelihood_:,.2f}, "
@@ -102,6 +113,28 @@ def _note_missing_freedom(console: Console, learner: Any) -> None:
             "cells can determine: other values fit as well. Prefer fewer classes.",
             style="yellow",
         )
+
+
+def print_steps(console: Console, history: Table) -> None:
+    """Print the steps that led to the best model of a search; of many the last."""
+    from rich.text import Text
+
+    rows = [row for row in history.rows() if row["accepted"]]
+    shown = rows[-MAX_STEPS:]
+    n_steps, n_accepted = history["step"][-1], len(rows) - 1
+    part = f"; the last {len(shown)} of these" if len(shown) < len(rows) else ""
+    title = f"Search: {_count(n_steps, 'step')}, {n_accepted} on the way to the model{part}"
+    console.print(title, style="bold", soft_wrap=True)
+    table = make_table("step", "phase", "operator", "where", "latent", "parameters", "BIC")
+    for column in table.columns[1:4]:
+        column.justify = "left"
+    table.columns[3].no_wrap = False  # the one that gives way on a narrow terminal
+    for row in shown:
+        where = Text(row["where"], no_wrap=True, overflow="ellipsis")
+        facts = row["n_latents"], f"{row['n_parameters']:,}", _decimals(row["bic"])
+        table.add_row(str(row["step"]), row["phase"], row["operator"], where, *map(str, facts))
+    console.print(table)
+    console.print(OPERATORS, style="dim", soft_wrap=True)
 
 
 def _decimals(value: float) -> str:

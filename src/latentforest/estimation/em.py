@@ -37,6 +37,8 @@ PIECE_SECONDS = (
     0.2  # a compiled call should not run much longer than this: it cannot be interrupted
 )
 
+CONFIRMED = 1e-11  # relative difference of objectives that rounding may make
+
 Report = Callable[["Monitor"], None]
 
 
@@ -173,6 +175,7 @@ class _Task:
         self.least_gain = settings.tolerance * forest.data.total_weight
         self.is_compiled = len(forest.plans) == 1
         self.was_interrupted = False
+        self.was_scaled = False
 
     def is_small(self, n_starts: int) -> bool:
         """Whether one compiled call does all within a moment."""
@@ -190,9 +193,17 @@ class _Task:
         climb = make_climb(self.forest.n_values)
         limits = self.limits(self.settings.max_iterations)
         best, objective, is_sound = self.call(starts, climb, limits, False, trajectory)
-        if not is_sound:
+        if not is_sound or not self.is_confirmed(starts[best], objective):
             return None
         return self.result(starts[best], objective, 0.0, climb, trajectory)
+
+    def is_confirmed(self, theta: FloatArray, objective: float) -> bool:
+        """Whether states that fast arithmetic may have lost made no difference to the result."""
+        if not self.was_scaled:
+            return True
+        value, lost = self.forest.log_likelihood(theta)
+        value += log_prior(self.families, self.prior, theta)
+        return lost == 0.0 and abs(value - objective) <= CONFIRMED * max(1.0, abs(value))
 
     def climb_by_levels(self, starts: FloatArray) -> FitResult:
         """Run the pyramid level by level, starts side by side, watching the clock."""
@@ -224,8 +235,19 @@ class _Task:
         best = max(alive, key=lambda i: climbs[i].values[OBJECTIVE])
         climbs[best] = make_climb(self.forest.n_values)
         limits = self.limits(max(self.settings.max_iterations - n_done, 1))
+        first = thetas[best].copy()
         self.run(thetas[best], climbs[best], limits, trajectories[best])
         leave_unjudged(climbs[best], thetas[best])
+        if self.is_compiled and self.was_scaled and not self.was_interrupted:
+            reached = climbs[best].values[OBJECTIVE]
+            value, lost = self.forest.log_likelihood(thetas[best])
+            value += log_prior(self.families, self.prior, thetas[best])
+            if lost > 0.0 or value < reached - CONFIRMED * abs(reached):  # states were lost
+                self.is_compiled = False
+                thetas[best][:] = first
+                climbs[best] = make_climb(self.forest.n_values)
+                self.run(thetas[best], climbs[best], limits, trajectories[best])
+                leave_unjudged(climbs[best], thetas[best])
         value, lost = self.forest.log_likelihood(thetas[best])
         value += log_prior(self.families, self.prior, thetas[best]) + lost * LOG_IMPOSSIBLE
         return self.result(thetas[best], value, lost, climbs[best], trajectories[best])
@@ -251,6 +273,7 @@ class _Task:
         result: tuple[int, float, bool] = climb_pyramid(
             plan, work, climb, self.families, starts, self.prior, limits, resumes, trajectory
         )
+        self.was_scaled = bool(work.is_shifted.any())
         self.forest.give_back(0, work)
         return result
 

@@ -50,9 +50,18 @@ def make_region(network: Network, data: PatternedData, free: Collection[str]) ->
     dense = _find_boundary(structure, free)
     messages = whole.messages(network.parameters, dense)
     forest = Forest(structure, data, free=free, dense=messages)
-    theta = network.parameters
+    theta = _without_zeros(network, free)
     constant = whole.log_likelihood(theta)[0] - forest.log_likelihood(theta)[0]
     return Region(network, forest, constant)
+
+
+def _without_zeros(network: Network, free: Collection[str]) -> FloatArray:
+    """Parameters whose free tables make no row impossible: the constant is the same for all."""
+    theta = np.array(network.parameters)
+    for name in free:
+        table = network.structure.table_view(theta, name)
+        table[...] = 0.5 * table + 0.5 / table.shape[-1]
+    return theta
 
 
 def fit_region(

@@ -1,6 +1,8 @@
 """Messages toward every latent variable of a forest, from all its neighbours.
 
-Computed once for a network; all local fits around its latent variables share them.
+Computed once for a network; all local fits around its latent variables share them. Where dozens of
+leaves contradict each other, underflow may remove a state that would matter: candidates are then
+ranked by likelihoods that are a little too low. The winners' are exact, by full EM.
 """
 
 from __future__ import annotations

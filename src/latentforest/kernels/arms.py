@@ -75,7 +75,8 @@ def _find_belief(arms: Arms, values: Values, a: int) -> None:
     column, codes, weights = arms.column[a], values.codes, values.weights
     for r in range(weights.shape[0]):
         q = r if column == EACH_ROW else codes[column, r]
-        constant += weights[r] * scales[q]
+        if weights[r] > 0.0:
+            constant += weights[r] * scales[q]
     values.constant[a] = constant
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.plan import Plan, Workspace
 from latentforest.kernels.propagation import propagate
-from latentforest.kernels.types import BoolArray, Flag, FloatArray, LongArray
+from latentforest.kernels.types import Flag, FloatArray, LongArray
 
 WARM_UP = 6  # plain iterations before acceleration starts
 LOWEST = 0.01  # an extrapolated probability is at least this share of the one it starts from
@@ -222,10 +222,11 @@ def climb_pyramid(
     runs to ``limits.max_iterations`` in all. Parameters are judged by the E-step that follows
     their last iteration, which is not wasted: its M-step follows too. ``trajectory`` and ``climb``
     are those of the last level. Returns the best row, the objective of its parameters, and whether
-    all went well: the climb stops as soon as a row vanishes or messages were scaled, which the
-    caller must look into. With a gain of minus infinity and no acceleration, objectives are needed
-    only at the end of a level, and a plan with a base computes no others. ``resumes`` goes on with
-    a single start where ``climb`` was left.
+    all went well: the climb stops as soon as a row vanishes, which the caller must look into. Where
+    messages were scaled (``work.is_shifted``), the caller must check the result. With a gain of
+    minus infinity and no acceleration, objectives are needed only at the end of a level, and a plan
+    with a base computes no others. ``resumes`` goes on with a single start where ``climb`` was
+    left.
     """
     n_alive, n_done, n_next = starts.shape[0], 0, 1
     alive, objectives, nothing = np.arange(n_alive), np.empty(n_alive), np.empty(0)
@@ -244,7 +245,7 @@ def climb_pyramid(
                 value, n_vanished = propagate(
                     plan, work, theta, climb.counts, nothing, 0.0, is_judged
                 )
-                if n_vanished > 0 or _any_shifted(work.is_shifted):
+                if n_vanished > 0:
                     return alive[i], value, False
                 goes_on = advance(climb, families, theta, value, prior, level, trajectory)
             objectives[i] = climb.values[OBJECTIVE]
@@ -254,16 +255,7 @@ def climb_pyramid(
         n_next *= 2
     theta = starts[alive[0]]
     value, n_vanished = propagate(plan, work, theta, nothing, nothing, 0.0, np.bool_(True))
-    is_sound = n_vanished == 0 and not _any_shifted(work.is_shifted)
-    return alive[0], value + log_prior(families, prior, theta), is_sound
-
-
-@part
-def _any_shifted(is_shifted: BoolArray) -> bool:
-    found = False
-    for u in range(is_shifted.shape[0]):
-        found = found or is_shifted[u]
-    return found
+    return alive[0], value + log_prior(families, prior, theta), n_vanished == 0
 
 
 @part

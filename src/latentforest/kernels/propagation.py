@@ -395,6 +395,11 @@ def _meet_base(plan: Plan, work: Workspace, u: int, is_judged: Flag) -> float:
         if not buffer[i] >= VANISHING:
             work.vanished[0] = 1
     result: float = total(logs)
+    if is_judged and work.is_shifted[child]:
+        sums = nodes[child + SHIFTS] + nodes[child + N_PATTERNS]
+        for q in range(nodes[child + N_PATTERNS]):
+            for r in range(links[runs + q], links[runs + q + 1]):
+                result -= LOG_GROW * work.shifts[sums + q] * weights[r]
     return result
 
 

@@ -633,7 +633,8 @@ def _gather_for_upper_mediators(arms: Arms, values: Values, task: Task) -> Bases
             scales = np.zeros(n_patterns)
             left_out = multiply_patterns(arms, values, below, j, own[j - first], scales)
             for r in range(n_rows):
-                left_out += weights[r] * scales[codes[r]]
+                if weights[r] > 0.0:
+                    left_out += weights[r] * scales[codes[r]]
             constant[j - first] = left_out + values.constant[upper] + values.constant[j]
     return Bases(base, constant, own, np.empty((0, 0)))
 

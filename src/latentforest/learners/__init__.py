@@ -1,7 +1,9 @@
 """One file per learning algorithm."""
 
+from latentforest.learners.double_hill_climbing import DoubleHillClimbing
 from latentforest.learners.east import EAST
+from latentforest.learners.hill_climbing import HillClimbing
 from latentforest.learners.independence import Independence
 from latentforest.learners.latent_class import LatentClass
 
-__all__ = ["EAST", "Independence", "LatentClass"]
+__all__ = ["EAST", "DoubleHillClimbing", "HillClimbing", "Independence", "LatentClass"]

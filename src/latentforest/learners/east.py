@@ -12,8 +12,7 @@ from latentforest.estimation.priors import Smoothing
 from latentforest.learners.progress import Say
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.model import Network
-from latentforest.search.candidate import Candidate
-from latentforest.search.model import Model
+from latentforest.search.model import Model, is_better
 from latentforest.search.operators import (
     NodeDeletion,
     NodeIntroduction,
@@ -21,6 +20,7 @@ from latentforest.search.operators import (
     StateDeletion,
     StateIntroduction,
 )
+from latentforest.search.phases import climb
 from latentforest.search.search import Search, by_bic, by_improvement_ratio
 
 
@@ -54,7 +54,9 @@ class EAST(TreeSearch):
     max_iterations, tolerance
         Of full EM in each step; the last model is fitted more closely.
     smoothing
-        Pseudo-counts of the last model's parameters. The search itself is by maximum likelihood.
+        Pseudo-counts of the last model's parameters: a number for each cell, "laplace", arrays by
+        variable, or "cv" for the number that predicts blocks of held-out rows best. The search
+        itself is by maximum likelihood.
     checkpoint
         File that keeps every step.
     resume
@@ -71,15 +73,15 @@ class EAST(TreeSearch):
     history_
         One row for each step: phase, operator, where, whether it was accepted, scores, candidates,
         seconds.
-    interrupted_
-        True after Ctrl-C.
+    interrupted_, stopped_
+        True after Ctrl-C; why the search ended early, if it did.
 
     Examples
     --------
     >>> from latentforest import datasets
     >>> model = EAST(random_state=0).fit(datasets.load("hiv-tests"))
     >>> round(model.bic_, 1), len(model.network_.latents)
-    (-654.5, 2)
+    (-656.6, 2)
     """
 
     def __init__(
@@ -104,25 +106,27 @@ class EAST(TreeSearch):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.mu = mu
-        self.nu = nu
-        self.evaluation = evaluation
+        super().__init__(
+            mu=mu,
+            nu=nu,
+            evaluation=evaluation,
+            n_winners=n_winners,
+            any_mediator=any_mediator,
+            start=start,
+            max_states=max_states,
+            fixed=fixed,
+            max_steps=max_steps,
+            max_iterations=max_iterations,
+            tolerance=tolerance,
+            smoothing=smoothing,
+            checkpoint=checkpoint,
+            resume=resume,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            time_limit=time_limit,
+            progress=progress,
+        )
         self.cost_effectiveness = cost_effectiveness
-        self.n_winners = n_winners
-        self.any_mediator = any_mediator
-        self.start = start
-        self.max_states = max_states
-        self.fixed = fixed
-        self.max_steps = max_steps
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.smoothing = smoothing
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
 
     def _search(self, search: Search, m: Model) -> Model:
         """EAST(m, D)."""
@@ -130,7 +134,7 @@ class EAST(TreeSearch):
             m1 = self._expand(search, m)
             m2 = self._adjust(search, m1)
             m3 = self._simplify(search, m2)
-            if m3.bic <= m.bic:
+            if not is_better(m3, m):
                 return m
             m = m3
 
@@ -143,7 +147,7 @@ class EAST(TreeSearch):
                 *StateIntroduction.propose(m.tree, search.rules),
             ]
             m1 = search.step("expand", m, candidates, rank)
-            if m1 is None or m1.bic <= m.bic:
+            if m1 is None or not is_better(m1, m):
                 return m
             new = set(m1.network.latents) - set(m.network.latents)
             m = self._adjust_locally(search, m1, m, *new) if new else m1
@@ -159,28 +163,19 @@ class EAST(TreeSearch):
                 if z in others
                 for candidate in NodeRelocation.between(m1.tree, search.rules, z, hub, {new})
             ]
-            m2 = search.step("local adjust", m1, candidates, by_bic)
-            if m2 is None or m2.bic <= m1.bic:
+            m2 = search.step("local adjust", m1, candidates, by_bic, n_winners=1)
+            if m2 is None or not is_better(m2, m1):
                 return m1
             m1 = m2
 
     def _adjust(self, search: Search, m: Model) -> Model:
         """adjust(m, D): NR anywhere."""
-        return climb(search, "adjust", m, NodeRelocation)
+        return climb(search, "adjust", m, NodeRelocation.propose)
 
     def _simplify(self, search: Search, m: Model) -> Model:
         """simplify(m, D): SD as long as it pays, then ND."""
-        m = climb(search, "simplify", m, StateDeletion)
-        return climb(search, "simplify", m, NodeDeletion)
-
-
-def climb(search: Search, phase: str, m: Model, operator: type[Candidate]) -> Model:
-    """Apply one operator again and again, as long as BIC rises."""
-    while True:
-        m1 = search.step(phase, m, list(operator.propose(m.tree, search.rules)), by_bic)
-        if m1 is None or m1.bic <= m.bic:
-            return m
-        m = m1
+        m = climb(search, "simplify", m, StateDeletion.propose)
+        return climb(search, "simplify", m, NodeDeletion.propose)
 
 
 def find_hub(m1: Model, m: Model, new: str) -> str:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 Say = Callable[[str], None]
 
-COMPILING = "compiling the kernels (once after installation, about 15 s)"
+COMPILING = "compiling the kernels (once after installation, less than a minute)"
+SECONDS_BETWEEN_LINES = 10.0  # for plain lines of one kind
+SPINNER_WIDTH = 2  # of the sign before the live line, with its space
 
 
 def stay_silent(message: str) -> None:
@@ -31,26 +38,52 @@ def open_progress(progress: bool | Say) -> Iterator[Say]:
         with _announce_compilation(progress):
             yield progress
     elif progress:
-        with _live_line() as say, _announce_compilation(say):
+        with show_live() as say, _announce_compilation(say):
             yield say
     else:
         yield stay_silent
 
 
-def _write_line(message: str) -> None:
-    sys.stderr.write(message + "\n")
-
-
 @contextmanager
-def _live_line() -> Iterator[Say]:
+def show_live() -> Iterator[Say]:
+    """Give a function that shows a live line on standard error; plain lines if that is a file."""
     from rich.console import Console
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
-        yield _write_line
+        yield PlainLines().show
         return
     with console.status("starting") as status:
-        yield status.update
+        yield lambda message: status.update(_cut(message, console.width - SPINNER_WIDTH))
+
+
+def _cut(message: str, width: int) -> Text:
+    """Make one line of a message, whatever names of variables are in it."""
+    from rich.text import Text
+
+    text = Text(" ".join(message.split()))
+    text.truncate(width, overflow="ellipsis")
+    return text
+
+
+class PlainLines:
+    """Writes messages as lines; of one kind, one line now and then.
+
+    Messages are of one kind if they differ only in numbers, and in what follows the first comma.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+
+    def show(self, message: str) -> None:
+        """Write a message unless a similar one was written a moment ago."""
+        subject, colon, rest = message.partition(":")
+        kind = subject + colon + re.sub(r"[\d.,]+", "", rest.partition(", ")[0])
+        now = time.monotonic()
+        if now - self._last.get(kind, -SECONDS_BETWEEN_LINES) >= SECONDS_BETWEEN_LINES:
+            self._last[kind] = now
+            if sys.stderr is not None:
+                sys.stderr.write(message + "\n")
 
 
 @contextmanager

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import numbers
+import time
 from abc import abstractmethod
 from typing import Any
 
 from latentforest.data import Dataset, Variable
 from latentforest.errors import DataError, ModelError, ParameterError
-from latentforest.estimation.em import EMSettings, fit
+from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.forest import Forest
 from latentforest.inference.messages import check_latent_forest
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.progress import Say
+from latentforest.learners.smoothing import choose_pseudo_count
 from latentforest.model import Network, Structure
 from latentforest.model.document import to_document
 from latentforest.search.evaluation import EVALUATIONS
@@ -39,24 +42,54 @@ NOT_SEARCHED = (  # settings that do not change the steps of a search
 
 
 class TreeSearch(LatentLearner):
-    """Base of the searches: gives them an initial model and makes an estimator of the result."""
+    """Base of the searches: gives them an initial model and makes an estimator of the result.
 
-    mu: int
-    nu: int
-    evaluation: str
-    n_winners: int
-    any_mediator: bool
-    start: Network | None
-    max_states: int | None
-    fixed: Any
-    max_steps: int | None
-    max_iterations: int
-    tolerance: float
-    smoothing: Smoothing
-    checkpoint: Any
-    resume: bool
+    The parameters are explained at ``EAST``.
+    """
 
     interrupted_: bool
+    stopped_: str | None
+    monitor_: Monitor
+
+    def __init__(
+        self,
+        mu: int = 8,
+        nu: int = 20,
+        evaluation: str = "rl",
+        n_winners: int = 4,
+        any_mediator: bool = True,
+        start: Network | None = None,
+        max_states: int | None = None,
+        fixed: Any = (),
+        max_steps: int | None = None,
+        max_iterations: int = 500,
+        tolerance: float = 1e-6,
+        smoothing: Smoothing = 0.0,
+        checkpoint: Any = None,
+        resume: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        progress: bool | Say = False,
+    ) -> None:
+        self.mu = mu
+        self.nu = nu
+        self.evaluation = evaluation
+        self.n_winners = n_winners
+        self.any_mediator = any_mediator
+        self.start = start
+        self.max_states = max_states
+        self.fixed = fixed
+        self.max_steps = max_steps
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.smoothing = smoothing
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.progress = progress
 
     @abstractmethod
     def _search(self, search: Search, m: Model) -> Model:
@@ -65,18 +98,25 @@ class TreeSearch(LatentLearner):
     def _learn(self, work: Work) -> Learned:
         self._check_parameters(work.table)
         search = self._open(work)
-        was_interrupted = False
+        was_interrupted, stopped = False, None
         try:
             initial = search.start(lambda: self._fit_start(work, search))
-            self._search(search, initial)
-        except SearchEnded:
-            pass
+            search.trace.accept(self._search(search, initial))
+        except SearchEnded as end:
+            stopped = str(end)
         except KeyboardInterrupt:
             if search.best is None:
                 raise
             was_interrupted = True
         assert search.best is not None  # for the type checker: the start always ends
-        return self._finish(work, search, was_interrupted)
+        result, network = self._refine(work, search.best, was_interrupted)
+        attributes = {
+            "interrupted": was_interrupted or result.monitor.was_interrupted,
+            "stopped": stopped,
+            "monitor": result.monitor,
+            "seconds": dict(search.seconds),
+        }
+        return Learned(network, result.log_likelihood, search.history, attributes)
 
     def _open(self, work: Work) -> Search:
         header = {
@@ -88,9 +128,9 @@ class TreeSearch(LatentLearner):
         return Search(
             data=work.data,
             evaluate=EVALUATIONS[self.evaluation],
-            mu=self.mu,
-            nu=self.nu,
-            n_winners=self.n_winners,
+            mu=int(self.mu),
+            nu=int(self.nu),
+            n_winners=int(self.n_winners),
             settings=EMSettings(self.max_iterations, self.tolerance),
             rules=Rules(self.max_states, frozenset(_read_names(self.fixed)), self.any_mediator),
             seed=work.seed,
@@ -112,31 +152,42 @@ class TreeSearch(LatentLearner):
 
     def _fit_start(self, work: Work, search: Search) -> Model:
         if self.start is not None:
-            check_start(self.start, work.table)
             return fit_fully(self.start, work.data, search.settings, work.deadline)
         work.say("start: a latent class model with two classes")
         structure = make_start(work.table)
         forest = Forest(structure, work.data)
         starts = random_starts(structure, work.data.dataset, START_STARTS, work.seed)
         result = fit(forest, starts, settings=search.settings, deadline=work.deadline)
+        if result.monitor.was_interrupted:
+            raise KeyboardInterrupt
         return Model(Network(structure, result.parameters), result.log_likelihood, work.data)
 
-    def _finish(self, work: Work, search: Search, was_interrupted: bool) -> Learned:
-        """Run EM to the end on the best model, with pseudo-counts if asked for."""
-        best = search.best
-        assert best is not None
-        network, log_likelihood = best.network, best.log_likelihood
-        prior = pseudo_counts(network.structure, self.smoothing)
-        if not was_interrupted and not work.is_late():
-            network = reroot(network, work.data)
-            prior = pseudo_counts(network.structure, self.smoothing)
-            settings = EMSettings(10 * self.max_iterations, min(self.tolerance, FINAL_TOLERANCE))
-            forest = Forest(network.structure, work.data)
-            result = fit(forest, network.parameters, prior, settings, deadline=work.deadline)
-            network = network.with_parameters(result.parameters)
-            log_likelihood = result.log_likelihood
-        attributes = {"interrupted": was_interrupted, "seconds": dict(search.seconds)}
-        return Learned(network, log_likelihood, search.history, attributes)
+    def _refine(self, work: Work, best: Model, was_interrupted: bool) -> tuple[FitResult, Network]:
+        """Run EM to the end on the best model, with pseudo-counts if asked for.
+
+        After Ctrl-C, or when the time is up, that is a single iteration.
+        """
+        network = reroot(best.network, work.data)
+        prior = pseudo_counts(network.structure, self._choose_smoothing(work, best.network))
+        settings = EMSettings(10 * self.max_iterations, min(self.tolerance, FINAL_TOLERANCE))
+        forest = Forest(network.structure, work.data)
+        deadline = time.monotonic() if was_interrupted else work.deadline
+        try:
+            result = fit(forest, network.parameters, prior, settings, deadline=deadline)
+        except KeyboardInterrupt:  # before the first iteration was over
+            monitor = Monitor(reason="it was interrupted", was_interrupted=True)
+            score = best.log_likelihood
+            result = FitResult(network.parameters, score, score, monitor)
+        return result, network.with_parameters(result.parameters)
+
+    def _choose_smoothing(self, work: Work, network: Network) -> Smoothing:
+        """Return the pseudo-counts asked for, or those that predict best."""
+        if self.smoothing != "cv":
+            return self.smoothing
+        if work.is_late():
+            return 1.0
+        work.say("smoothing: cross-validation")
+        return choose_pseudo_count(network, work.table, work.data.n_jobs)
 
     def _check_parameters(self, table: Dataset) -> None:
         for name, least in (
@@ -154,7 +205,15 @@ class TreeSearch(LatentLearner):
         if self.evaluation not in EVALUATIONS:
             known = ", ".join(map(repr, EVALUATIONS))
             raise ParameterError(f"evaluation must be one of {known}, got {self.evaluation!r}")
-        pseudo_counts(Structure(table.variables, {}), self.smoothing)
+        if self.smoothing != "cv":
+            pseudo_counts(Structure(table.variables, {}), self.smoothing)
+        if self.start is not None:
+            check_start(self.start, table)
+        initial = make_start(table) if self.start is None else self.start.structure
+        unknown = [name for name in _read_names(self.fixed) if name not in initial.names]
+        if unknown:
+            names = ", ".join(map(repr, unknown))
+            raise ParameterError(f"fixed names {names}, which the initial model does not have")
 
 
 def _read_names(fixed: Any) -> list[str]:

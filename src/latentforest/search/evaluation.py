@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from latentforest.search.candidate import Candidate, Effort, Proposal
+from latentforest.search.completion import pick_by_data_completion
 from latentforest.search.model import Model
 from latentforest.search.restricted import evaluate_restricted
 from latentforest.search.search import Rank, Tell
@@ -24,4 +25,4 @@ def pick_by_restricted_likelihood(
     return proposals[:n_winners]
 
 
-EVALUATIONS = {"rl": pick_by_restricted_likelihood}
+EVALUATIONS = {"rl": pick_by_restricted_likelihood, "dc": pick_by_data_completion}

@@ -41,11 +41,11 @@ class Journal:
     ) -> None:
         self.path = None if path is None else Path(path)
         self.steps: list[dict[str, Any]] = []
-        first = {"format": FORMAT, **json.loads(json.dumps(header))}
         if self.path is None:
             if resume:
                 raise ParameterError("resume needs the file of a checkpoint")
             return
+        first = {"format": FORMAT, **json.loads(json.dumps(header, default=_to_plain))}
         if resume and self.path.exists():
             self.steps = _read(self.path, first)
         lines = [first, *self.steps]
@@ -59,23 +59,38 @@ class Journal:
         """Append a step."""
         if self.path is None:
             return
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(step) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(step) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise OSError(f"cannot write {self.path}: {error.strerror}") from error
+
+
+def _to_plain(value: Any) -> Any:
+    """Turn a number of numpy into one of Python."""
+    if hasattr(value, "item"):
+        return value.item()
+    raise ParameterError(f"a checkpoint cannot hold the setting {value!r}")
 
 
 def _read(path: Path, expected: dict[str, Any]) -> list[dict[str, Any]]:
     """Read the steps; a last line that was cut short is left out."""
-    lines = path.read_text(encoding="utf-8").split("\n")
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (UnicodeDecodeError, IsADirectoryError):
+        raise FileFormatError(f"{path} is not the checkpoint of a search") from None
     entries = []
     for number, line in enumerate(lines[:-1], start=1):  # a complete file ends with a line end
         try:
             entry = json.loads(line)
         except json.JSONDecodeError as error:
             raise FileFormatError(f"{path}, line {number}: not JSON ({error.msg})") from None
+        if not isinstance(entry, dict):
+            raise FileFormatError(f"{path}, line {number}: not a step of a search")
         entries.append(entry)
-    if not entries or not isinstance(entries[0], dict) or entries[0].get("format") != FORMAT:
+    if not entries or entries[0].get("format") != FORMAT:
         raise FileFormatError(f"{path} is not the checkpoint of a search")
     for key, value in expected.items():
         if entries[0].get(key) != value:
@@ -83,6 +98,9 @@ def _read(path: Path, expected: dict[str, Any]) -> list[dict[str, Any]]:
                 f"{path} belongs to another search: its {key} is {entries[0].get(key)!r}, "
                 f"not {value!r}"
             )
+    for number, entry in enumerate(entries[1:]):
+        if entry.get("step") != number:
+            raise FileFormatError(f"{path}, line {number + 2}: step {number} is missing")
     return entries[1:]
 
 

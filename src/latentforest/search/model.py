@@ -13,6 +13,8 @@ from latentforest.inference.rooting import reroot
 from latentforest.model.network import Network
 from latentforest.search.tree import Tree
 
+LEAST_GAIN = 0.1  # of BIC, for a step to be accepted
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -48,14 +50,24 @@ class Model:
         return Messages(self.network, self.data)
 
 
+def is_better(m1: Model, m: Model) -> bool:
+    """Whether the BIC of a model is higher than that of another, by more than the precision of EM.
+
+    Without that, a variable whose place does not matter would be moved to and fro.
+    """
+    return m1.bic > m.bic + LEAST_GAIN
+
+
 def fit_fully(
     network: Network,
     data: PatternedData,
     settings: EMSettings,
     deadline: float | None = None,
 ) -> Model:
-    """Full EM from the parameters of a network."""
+    """Full EM from the parameters of a network; Ctrl-C ends the search, not just this fit."""
     network = reroot(network, data)
     forest = Forest(network.structure, data)
     result = fit(forest, network.parameters, settings=settings, deadline=deadline)
+    if result.monitor.was_interrupted:
+        raise KeyboardInterrupt
     return Model(network.with_parameters(result.parameters), result.log_likelihood, data)

@@ -14,6 +14,7 @@ from latentforest.estimation.starts import random_starts
 from latentforest.inference.threads import map_threads
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task
 from latentforest.search.model import Model
+from latentforest.search.tables import soften
 
 Tell = Callable[[Sequence[Proposal]], None]
 
@@ -65,8 +66,12 @@ def fit_slowly(model: Model, candidate: Candidate, effort: Effort) -> Proposal:
     edited = candidate.edit(model.network)
     region = make_region(edited, model.data, candidate.region)
     structure, dataset = region.network.structure, model.data.dataset
+    guess = np.array(region.network.parameters)
+    for name in candidate.region:
+        table = structure.table_view(guess, name)
+        table[...] = soften(table)
     random = random_starts(structure, dataset, effort.mu - 1, effort.seed)
-    starts = np.concatenate([region.network.parameters[None], random])
+    starts = np.concatenate([guess[None], random])
     settings = EMSettings(max_iterations=effort.nu, tolerance=0.0, accelerate=False)
     result = fit_region(region, starts, settings=settings)
     tables = [structure.table_view(result.parameters, name) for name in candidate.region]

@@ -1,4 +1,4 @@
-"""The state of a search: its steps, its trace, its clock, the best model so far."""
+"""The steps of a search: how one is taken, its clock, its file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from latentforest.data.table import Table
+from latentforest.errors import FileFormatError
 from latentforest.estimation.em import EMSettings
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.threads import map_threads
@@ -15,7 +16,8 @@ from latentforest.model.document import from_document, to_document
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal
 from latentforest.search.journal import Journal
-from latentforest.search.model import Model, fit_fully
+from latentforest.search.model import LEAST_GAIN, Model, fit_fully
+from latentforest.search.trace import Trace
 from latentforest.search.tree import Rules
 
 Say = Callable[[str], None]
@@ -24,10 +26,11 @@ Tell = Callable[[Sequence[Proposal]], None]
 Evaluate = Callable[[Model, Sequence[Candidate], Effort, Rank, int, Tell], list[Proposal]]
 
 SECONDS_BETWEEN_MESSAGES = 0.1
+FREE = 2.0**100  # times a gain that costs no parameter: before all that do, the largest gain first
 
 
 class SearchEnded(Exception):
-    """The time or the steps of a search are used up."""
+    """The time or the steps of a search are used up; the message says which."""
 
 
 def by_bic(model: Model, log_likelihood: float, change: int) -> float:
@@ -36,9 +39,35 @@ def by_bic(model: Model, log_likelihood: float, change: int) -> float:
 
 
 def by_improvement_ratio(model: Model, log_likelihood: float, change: int) -> float:
-    """Rank by the gain of BIC per additional parameter (the cost-effectiveness principle)."""
+    """Rank by the gain of BIC per additional parameter (the cost-effectiveness principle).
+
+    What raises BIC without additional parameters comes first, ranked by its gain.
+    """
     gain = model.score(log_likelihood, change) - model.bic
-    return gain / change if change > 0 else gain * float("inf") if gain > 0 else gain
+    if change > 0:
+        return gain / change
+    return gain * FREE if gain > LEAST_GAIN else min(gain, 0.0)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and the operator that led to it."""
+
+    model: Model
+    operator: str
+    where: str
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What a step chooses from."""
+
+    number: int
+    phase: str
+    model: Model
+    candidates: Sequence[Candidate]
+    rank: Rank
+    n_winners: int
 
 
 @dataclass
@@ -81,74 +110,105 @@ class Search:
     deadline: float | None
     max_steps: int | None
     journal: Journal
-    best: Model | None = None
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    trace: Trace = field(default_factory=Trace)
     seconds: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
     _said: float = 0.0
 
     @property
+    def best(self) -> Model | None:
+        """The best model so far."""
+        return self.trace.best
+
+    @property
     def history(self) -> Table:
-        """The trace: one row for each step."""
-        return Table.from_rows(self.rows)
+        """The trace as a table."""
+        return Table.from_rows(self.trace.rows)
 
     def start(self, fit: Callable[[], Model]) -> Model:
         """Fit the initial model."""
-        recalled = self.journal.recall(0)
-        model = self._recall(recalled) if recalled else fit()
-        if recalled is None:
-            self._write(model, {"phase": "start", "operator": "", "where": "", "candidates": 0})
-        self._record(model, True, recalled or self._last)
-        return model
+        about = {"step": 0, "phase": "start", "candidates": 0}
+        return self._take(about, None, lambda: [Fitted(fit(), "", "")])[0]
 
     def step(
-        self, phase: str, model: Model, candidates: Sequence[Candidate], rank: Rank
-    ) -> Model | None:
-        """Evaluate candidates, fit the winners by full EM and return the best, better or not.
-
-        Nothing if there are no candidates.
-        """
-        number = len(self.rows)
-        if not candidates:
-            return None
-        if self.max_steps is not None and number > self.max_steps:
-            raise SearchEnded
-        recalled = self.journal.recall(number)
-        if recalled is not None:
-            found = self._recall(recalled)
-            self._record(found, found.bic > model.bic, recalled)
-            return found
-        self._check_clock()
-        effort = Effort(self.mu, self.nu, _mix(self.seed, number))
-        winners = self._evaluate(phase, model, candidates, effort, rank)
-        began = time.monotonic()
-        networks = [proposal.realise(model.network) for proposal in winners]
-        fitted = list(map_threads(self._fit, networks, self.data.n_jobs))
-        self._spend("full EM", began)
-        ranks = [
-            rank(model, each.log_likelihood, each.dimension - model.dimension) for each in fitted
-        ]
-        winner = ranks.index(max(ranks))
-        found, candidate = fitted[winner], winners[winner].candidate
-        about = {
-            "phase": phase,
-            "operator": candidate.operator,
-            "where": str(candidate),
-            "candidates": len(candidates),
-        }
-        self._write(found, about)
-        self._record(found, found.bic > model.bic, self._last)
-        return found
-
-    def _evaluate(
         self,
         phase: str,
         model: Model,
         candidates: Sequence[Candidate],
-        effort: Effort,
         rank: Rank,
-    ) -> list[Proposal]:
+        n_winners: int | None = None,
+    ) -> Model | None:
+        """Evaluate candidates, fit the winners by full EM and return the best, better or not.
+
+        Nothing if there are no candidates. ``n_winners`` is by default that of the search.
+        """
+        n_winners = self.n_winners if n_winners is None else n_winners
+        choice = _Choice(self.trace.n_steps, phase, model, candidates, rank, n_winners)
+        found = self._find(choice, 1)
+        return found[0] if found else None
+
+    def step_several(
+        self, phase: str, model: Model, candidates: Sequence[Candidate], rank: Rank, n_winners: int
+    ) -> list[Model]:
+        """Evaluate candidates, fit the winners by full EM and return all of them, best first.
+
+        They appear in the trace under the number of one step.
+        """
+        choice = _Choice(self.trace.n_steps, phase, model, candidates, rank, n_winners)
+        return self._find(choice, n_winners)
+
+    def _find(self, choice: _Choice, n_kept: int) -> list[Model]:
+        if not choice.candidates:
+            return []
+        if self.max_steps is not None and choice.number > self.max_steps:
+            raise SearchEnded(f"the limit of {self.max_steps} steps was reached")
+        about = {
+            "step": choice.number,
+            "phase": choice.phase,
+            "candidates": len(choice.candidates),
+        }
+        return self._take(about, choice.model, lambda: self._choose(choice)[:n_kept])
+
+    def _take(
+        self, about: dict[str, Any], origin: Model | None, find: Callable[[], list[Fitted]]
+    ) -> list[Model]:
+        """Take a step, or take its results from the journal."""
+        entry = self.journal.recall(about["step"])
+        if entry is None:
+            found = find()
+            entry = {**about, "seconds": round(time.monotonic() - self._began, 3)}
+            self._write(entry, found)
+        else:
+            found = self._recall_step(entry)
+            self._began = time.monotonic() - entry["seconds"]  # the clock goes on
+        for each in found:
+            about = {**entry, "operator": each.operator, "where": each.where}
+            self.trace.add(each.model, origin, about)
+        return [each.model for each in found]
+
+    def _choose(self, choice: _Choice) -> list[Fitted]:
+        """Fit the candidates of highest rank by full EM; the best comes first."""
+        self._check_clock()
+        winners = self._evaluate(choice)
+        began = time.monotonic()
+        self._tell(choice, f"EM for the best {len(winners)}")
+        networks = [proposal.realise(choice.model.network) for proposal in winners]
+        models = map_threads(self._fit, networks, self.data.n_jobs)
+        found = [
+            Fitted(model, proposal.candidate.operator, str(proposal.candidate))
+            for model, proposal in zip(models, winners, strict=True)
+        ]
+        self._spend("full EM", began)
+
+        def rank(each: Fitted) -> float:
+            change = each.model.dimension - choice.model.dimension
+            return choice.rank(choice.model, each.model.log_likelihood, change)
+
+        return sorted(found, key=rank, reverse=True)
+
+    def _evaluate(self, choice: _Choice) -> list[Proposal]:
         began, n_done = time.monotonic(), 0
+        model, candidates, rank = choice.model, choice.candidates, choice.rank
         best: tuple[float, str] = (float("-inf"), "")
 
         def tell(proposals: Sequence[Proposal]) -> None:
@@ -159,62 +219,62 @@ class Search:
                 if value > best[0]:
                     best = value, f"{each.candidate.operator} {each.candidate}"
             self._check_clock()
-            if time.monotonic() - self._said > SECONDS_BETWEEN_MESSAGES:
-                self._said = time.monotonic()
-                self.say(
-                    f"{phase}: step {len(self.rows)}, BIC {model.bic:,.1f}, "
-                    f"{n_done:,} of {len(candidates):,} candidates, best {best[1]}, "
-                    f"{time.monotonic() - self._began:.0f} s"
-                )
+            self._tell(choice, f"{n_done:,} of {len(candidates):,} candidates", f"best {best[1]}")
 
-        winners = self.evaluate(model, candidates, effort, rank, self.n_winners, tell)
+        effort = Effort(self.mu, self.nu, _mix(self.seed, choice.number))
+        winners = self.evaluate(model, candidates, effort, rank, choice.n_winners, tell)
         self._spend("candidates", began)
         return winners
+
+    def _tell(self, choice: _Choice, *facts: str) -> None:
+        """Show how far a step is, unless something was shown a moment ago."""
+        now = time.monotonic()
+        if now - self._said > SECONDS_BETWEEN_MESSAGES:
+            self._said = now
+            where = f"{choice.phase}: step {choice.number}, BIC {choice.model.bic:,.1f}"
+            self.say(", ".join([where, f"{now - self._began:.0f} s", *facts]))
 
     def _fit(self, network: Network) -> Model:
         return fit_fully(network, self.data, self.settings, self.deadline)
 
+    def _is_late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
     def _check_clock(self) -> None:
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise SearchEnded
+        if self._is_late():
+            raise SearchEnded("the time limit was reached")
 
     def _spend(self, what: str, began: float) -> None:
         self.seconds[what] = self.seconds.get(what, 0.0) + time.monotonic() - began
 
-    def _recall(self, step: dict[str, Any]) -> Model:
-        network = from_document(step["network"], source=str(self.journal.path))
-        return Model(network, step["log_likelihood"], self.data)
+    def _recall_step(self, entry: dict[str, Any]) -> list[Fitted]:
+        try:
+            return [self._recall(each) for each in entry["found"]]
+        except (KeyError, TypeError) as error:
+            number = entry["step"]
+            raise FileFormatError(
+                f"{self.journal.path}: step {number} is damaged ({error!r})"
+            ) from None
 
-    def _write(self, model: Model, about: dict[str, Any]) -> None:
-        seconds = round(time.monotonic() - self._began, 3)
-        self._last = {
-            "step": len(self.rows),
-            **about,
-            "seconds": seconds,
-            "log_likelihood": model.log_likelihood,
-        }
-        if self.journal.path is not None:
-            self.journal.write({**self._last, "network": to_document(model.network)})
+    def _recall(self, entry: dict[str, Any]) -> Fitted:
+        network = from_document(entry["network"], source=str(self.journal.path))
+        model = Model(network, entry["log_likelihood"], self.data)
+        return Fitted(model, entry["operator"], entry["where"])
 
-    def _record(self, model: Model, is_better: bool, about: dict[str, Any]) -> None:
-        """Add a row to the trace and remember the best model."""
-        self.rows.append(
+    def _write(self, about: dict[str, Any], found: list[Fitted]) -> None:
+        """Keep a step on file; not if the time is up, which may have ended EM too early."""
+        if self.journal.path is None or self._is_late():
+            return
+        entries = [
             {
-                "step": about["step"],
-                "phase": about["phase"],
-                "operator": about["operator"],
-                "where": about["where"],
-                "accepted": is_better,
-                "log_likelihood": model.log_likelihood,
-                "n_parameters": model.dimension,
-                "bic": model.bic,
-                "n_latents": len(model.network.latents),
-                "candidates": about["candidates"],
-                "seconds": about["seconds"],
+                "operator": each.operator,
+                "where": each.where,
+                "log_likelihood": each.model.log_likelihood,
+                "network": to_document(each.model.network),
             }
-        )
-        if self.best is None or model.bic > self.best.bic:
-            self.best = model
+            for each in found
+        ]
+        self.journal.write({**about, "found": entries})
 
 
 def _mix(seed: int, number: int) -> int:

@@ -58,7 +58,9 @@ class NodeIntroduction(Candidate):
                 rest = next(tree.cards[z] for z in widest if z not in pair)
                 most = min(hub_card, most_states([hub_card, a, b]))
                 for card in range(2 if rules.any_mediator else most, most + 1):
-                    is_regular = hub_card <= product // (a * b) * card // max(rest, card)
+                    is_regular = hub_card <= product // (a * b) * card // max(rest, card) and all(
+                        tree.is_regular_after(z, hub, card) for z in pair
+                    )
                     if is_regular and rules.allows(card):
                         yield cls._make(tree, hub, pair, card, name)
 

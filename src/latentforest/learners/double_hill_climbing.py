@@ -1,0 +1,134 @@
+"""Double hill climbing (Zhang 2004): over structures, and over cardinalities for each of them."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from latentforest.data import Dataset
+from latentforest.errors import ParameterError
+from latentforest.estimation.priors import Smoothing
+from latentforest.learners.progress import Say
+from latentforest.learners.tree_search import TreeSearch
+from latentforest.model import Network
+from latentforest.search.model import Model, is_better
+from latentforest.search.operators import (
+    NodeDeletion,
+    NodeIntroduction,
+    NodeRelocation,
+    StateDeletion,
+    StateIntroduction,
+)
+from latentforest.search.phases import climb
+from latentforest.search.search import Search, by_bic
+
+
+class DoubleHillClimbing(TreeSearch):
+    """Latent trees by hill climbing over structures; each gets its best numbers of states.
+
+    Candidate structures come from node introduction, deletion and relocation. An inner hill
+    climbing introduces and deletes states, beginning with those of the current model, before a
+    structure is compared with others by BIC. That is thorough and slow: meant for some ten columns.
+
+    Parameters
+    ----------
+    n_structures
+        So many of the best candidate structures, judged with the current numbers of states, get
+        full EM and the inner hill climbing. None: all of them, as in the paper.
+    mu, nu, evaluation, n_winners, any_mediator, start, max_states, fixed
+        As for ``EAST``; ``n_winners`` is that of the inner hill climbing.
+    max_steps, max_iterations, tolerance, smoothing, checkpoint, resume
+        As for ``EAST``; the steps of the inner hill climbing count too.
+    n_jobs, random_state, time_limit, progress
+        As for all learners.
+
+    Attributes
+    ----------
+    network_, bic_, log_likelihood_, n_parameters_, interrupted_, stopped_
+        As for ``EAST``.
+    history_
+        One row for each model that got full EM. The structures of one step have the same number;
+        accepted are the steps that led to the best model.
+
+    Examples
+    --------
+    >>> from latentforest import datasets
+    >>> model = DoubleHillClimbing(random_state=0).fit(datasets.load("hiv-tests"))
+    >>> round(model.bic_, 1), len(model.network_.latents)
+    (-656.6, 2)
+    """
+
+    def __init__(
+        self,
+        n_structures: int | None = 4,
+        mu: int = 8,
+        nu: int = 20,
+        evaluation: str = "rl",
+        n_winners: int = 4,
+        any_mediator: bool = True,
+        start: Network | None = None,
+        max_states: int | None = None,
+        fixed: Any = (),
+        max_steps: int | None = None,
+        max_iterations: int = 500,
+        tolerance: float = 1e-6,
+        smoothing: Smoothing = 0.0,
+        checkpoint: Any = None,
+        resume: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        progress: bool | Say = False,
+    ) -> None:
+        super().__init__(
+            mu=mu,
+            nu=nu,
+            evaluation=evaluation,
+            n_winners=n_winners,
+            any_mediator=any_mediator,
+            start=start,
+            max_states=max_states,
+            fixed=fixed,
+            max_steps=max_steps,
+            max_iterations=max_iterations,
+            tolerance=tolerance,
+            smoothing=smoothing,
+            checkpoint=checkpoint,
+            resume=resume,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            time_limit=time_limit,
+            progress=progress,
+        )
+        self.n_structures = n_structures
+
+    def _search(self, search: Search, m: Model) -> Model:
+        """The outer hill climbing."""
+        m = choose_states(search, m)
+        while True:
+            found = [choose_states(search, each) for each in self._change_structure(search, m)]
+            m1 = max(found, key=lambda each: each.bic, default=m)
+            if not is_better(m1, m):
+                return m
+            m = m1
+
+    def _change_structure(self, search: Search, m: Model) -> list[Model]:
+        """Return the best structures next to that of a model."""
+        candidates = [
+            candidate
+            for operator in (NodeIntroduction, NodeDeletion, NodeRelocation)
+            for candidate in operator.propose(m.tree, search.rules)
+        ]
+        n_structures = len(candidates) if self.n_structures is None else self.n_structures
+        return search.step_several("structure", m, candidates, by_bic, n_structures)
+
+    def _check_parameters(self, table: Dataset) -> None:
+        super()._check_parameters(table)
+        n = self.n_structures
+        if n is not None and not (isinstance(n, numbers.Integral) and n >= 1):
+            raise ParameterError(f"n_structures must be a whole number from 1 or None, got {n!r}")
+
+
+def choose_states(search: Search, m: Model) -> Model:
+    """The inner hill climbing: SI and SD as long as BIC rises."""
+    return climb(search, "states", m, StateIntroduction.propose, StateDeletion.propose)

@@ -1,0 +1,74 @@
+"""Hill climbing in two phases (Zhang and Kočka 2004), the search that EAST grew out of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from latentforest.learners.tree_search import TreeSearch
+from latentforest.search.model import Model, is_better
+from latentforest.search.operators import (
+    NodeDeletion,
+    NodeIntroduction,
+    NodeRelocation,
+    StateDeletion,
+    StateIntroduction,
+)
+from latentforest.search.phases import climb
+from latentforest.search.search import Search, by_improvement_ratio
+from latentforest.search.tree import Rules, Tree
+
+
+class HillClimbing(TreeSearch):
+    """Latent trees by single hill climbing: expand, simplify, until BIC stops rising.
+
+    In the first phase node introductions, state introductions and node relocations compete by the
+    gain of BIC per additional parameter; what raises BIC without any comes first. A node moves only
+    to a latent variable next to the one it leaves. In the second phase state and node deletions
+    compete by BIC. ``EAST`` differs in that relocation has a phase of its own and reaches anywhere.
+
+    Parameters
+    ----------
+    mu, nu, evaluation, n_winners, any_mediator, start, max_states, fixed
+        As for ``EAST``.
+    max_steps, max_iterations, tolerance, smoothing, checkpoint, resume
+        As for ``EAST``.
+    n_jobs, random_state, time_limit, progress
+        As for all learners.
+
+    Attributes
+    ----------
+    network_, bic_, log_likelihood_, n_parameters_, history_, interrupted_, stopped_
+        As for ``EAST``.
+
+    Examples
+    --------
+    >>> from latentforest import datasets
+    >>> model = HillClimbing(random_state=0).fit(datasets.load("hiv-tests"))
+    >>> round(model.bic_, 1), len(model.network_.latents)
+    (-656.6, 2)
+    """
+
+    def _search(self, search: Search, m: Model) -> Model:
+        while True:
+            m1 = self._expand(search, m)
+            m2 = self._simplify(search, m1)
+            if not is_better(m2, m):
+                return m
+            m = m2
+
+    def _expand(self, search: Search, m: Model) -> Model:
+        """NI, SI and NR to a neighbour, by improvement ratio."""
+        operators = NodeIntroduction.propose, StateIntroduction.propose, propose_near
+        return climb(search, "expand", m, *operators, rank=by_improvement_ratio)
+
+    def _simplify(self, search: Search, m: Model) -> Model:
+        """SD and ND, by BIC."""
+        return climb(search, "simplify", m, StateDeletion.propose, NodeDeletion.propose)
+
+
+def propose_near(tree: Tree, rules: Rules) -> Iterator[NodeRelocation]:
+    """Yield the relocations to a latent variable next to the origin."""
+    for origin in tree.latents:
+        beside = set(tree.latent_neighbours(origin))
+        for moved in tree.neighbours[origin]:
+            yield from NodeRelocation.between(tree, rules, moved, origin, beside - {moved})

@@ -1,0 +1,422 @@
+"""Evaluation by data completion: candidates are judged by expected counts, without EM.
+
+Every row is completed by the posterior of its latent variables and missing values under the current
+model (section 4 of Chen, Zhang and Wang 2008). The completed table is never written out: all scores
+come from the joint counts of two or three variables.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+from scipy.special import xlogy
+
+from latentforest.inference.messages import Messages
+from latentforest.inference.threads import map_threads
+from latentforest.kernels.completion import (
+    Posteriors,
+    Walk,
+    complete_hub,
+    count_pairs,
+    count_triples,
+)
+from latentforest.kernels.types import FloatArray
+from latentforest.kernels.vector import LANES
+from latentforest.search.candidate import Candidate, Effort, Proposal
+from latentforest.search.model import Model
+from latentforest.search.operators import (
+    NodeDeletion,
+    NodeIntroduction,
+    NodeRelocation,
+    StateDeletion,
+    StateIntroduction,
+)
+from latentforest.search.restricted import evaluate_restricted
+from latentforest.search.search import Rank, Tell
+
+# A hub, a neighbour of it, and a latent variable on the hub's side of the edge between the two.
+Place = tuple[str, str, str]
+Pair = tuple[str, str]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def pick_by_data_completion(
+    model: Model,
+    candidates: Sequence[Candidate],
+    effort: Effort,
+    rank: Rank,
+    n_winners: int,
+    tell: Tell,
+) -> list[Proposal]:
+    """Return the best candidate of each operator, its new tables fitted by local EM.
+
+    Scores of different operators cannot be compared; whoever calls ranks the winners after full
+    EM. ``rank`` and ``n_winners`` are of no use here.
+    """
+    completion = Completion(model.messages, check=lambda: tell(()))
+    by_operator: dict[type[Candidate], list[Candidate]] = {}
+    for candidate in candidates:
+        by_operator.setdefault(type(candidate), []).append(candidate)
+    winners = []
+    for operator, group in by_operator.items():
+        scores = SCORES[operator](completion, group)
+        winners.append(max(zip(scores, group, strict=True), key=lambda scored: scored[0])[1])
+    return evaluate_restricted(model, winners, effort, tell)
+
+
+class Completion:
+    """Expected counts of completed data, for the variables that are asked for.
+
+    Parameters
+    ----------
+    messages
+        Of the current model.
+    check
+        Called now and then; may raise an exception to end the work.
+    """
+
+    def __init__(self, messages: Messages, check: Callable[[], None] = lambda: None) -> None:
+        self.messages, self._check = messages, check
+        arms = messages.arms
+        widths = arms.width[arms.first[:-1]]
+        ends = np.cumsum([messages.data.n_rows * _pad(width) for width in widths])
+        places = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        self._posteriors = Posteriors(np.empty(int(ends[-1])), places)
+        self._completed: set[str] = set()
+        self._dependence: dict[str, dict[Pair, tuple[float, float]]] = {}
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all rows."""
+        return self.messages.data.total_weight
+
+    def count_pairs(self, wanted: Iterable[Place]) -> dict[Place, FloatArray]:
+        """Count pairs of variables.
+
+        Parameters
+        ----------
+        wanted
+            For each pair: a hub, its neighbour, and a latent variable that is the hub itself or on
+            its side of the edge. The neighbour and the latter are counted.
+
+        Returns
+        -------
+        counts
+            For each pair, ``(n_states of the neighbour, n_states of the latent variable)``.
+        """
+        shape, counts = self.messages.network.structure.shape, {}
+        for places, tables in self._count(wanted):
+            for place, table in zip(places, tables, strict=True):
+                counts[place] = table[:, : shape(place[2])[-1]]
+        return counts
+
+    def fit_pairs(self, wanted: Iterable[Place]) -> dict[Place, float]:
+        """Fit P(neighbour | latent variable) to completed data: the maximum log-likelihoods.
+
+        Pairs are given as for ``count_pairs``.
+        """
+        fits: dict[Place, float] = {}
+        for places, tables in self._count(wanted):
+            fits.update(zip(places, fit_conditional(tables).tolist(), strict=True))
+        return fits
+
+    def measure_dependence(self, hubs: Iterable[str]) -> dict[str, dict[Pair, tuple[float, float]]]:
+        """Measure what hubs leave unexplained between their neighbours.
+
+        Returns
+        -------
+        measures
+            For each hub and pair of its neighbours, in their order: the G² statistic of their
+            independence given the hub, and the Kullback-Leibler divergence from the model's joint
+            distribution of the two to that of the completed data.
+        """
+        missing = [hub for hub in dict.fromkeys(hubs) if hub not in self._dependence]
+        self._complete(missing)
+        units = [(hub, z) for hub in missing for z in self.messages.neighbours(hub)[:-1]]
+        for hub in missing:
+            self._dependence[hub] = {}
+        for (hub, _), found in zip(units, self._run(self._measure, units), strict=True):
+            self._dependence[hub].update(found)
+        return self._dependence
+
+    def count_triples(self, hub: str, left: str) -> FloatArray:
+        """Count a hub with one of its neighbours and each of those after it.
+
+        Returns
+        -------
+        counts
+            ``(n_right, n_states of the left one, most states of a right one, n_states of the
+            hub)``; states that a variable does not have count nothing.
+        """
+        self._complete([hub])
+        arms, a = self.messages.arms, self.messages.arm(hub, left)
+        last = int(arms.first[self.messages.number[hub] + 1])
+        most, row = int(arms.card[a + 1 : last].max()), _pad(arms.width[a])
+        counts = np.zeros((last - a - 1, int(arms.card[a]) * most * row))
+        count_triples(arms, self.messages.values, self._posteriors, a, most, counts)
+        shaped = counts.reshape(len(counts), int(arms.card[a]), most, row)
+        return shaped[..., : int(arms.width[a])]
+
+    def _run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        for result in map_threads(function, items, self.messages.data.n_jobs):
+            self._check()
+            yield result
+
+    def _complete(self, hubs: Iterable[str]) -> None:
+        """Compute the posteriors that are not there yet."""
+        missing = sorted(set(hubs) - self._completed)
+        for _ in self._run(self._complete_hub, missing):
+            pass
+        self._completed.update(missing)
+
+    def _complete_hub(self, hub: str) -> None:
+        messages = self.messages
+        complete_hub(messages.arms, messages.values, self._posteriors, messages.number[hub])
+
+    def _count(self, wanted: Iterable[Place]) -> Iterator[tuple[list[Place], FloatArray]]:
+        """Count the pairs of one neighbour of a hub after another."""
+        groups: dict[Pair, set[str]] = {}
+        for hub, neighbour, target in wanted:
+            groups.setdefault((hub, neighbour), set()).add(target)
+        needed: set[str] = set()
+        for (hub, neighbour), targets in groups.items():
+            needed |= {neighbour} if neighbour in self.messages.number else {hub, *targets}
+        self._complete(needed)
+        return self._run(self._count_group, list(groups.items()))
+
+    def _count_group(self, group: tuple[Pair, set[str]]) -> tuple[list[Place], FloatArray]:
+        """Count one neighbour of a hub with some latent variables, padded to as many states."""
+        (hub, neighbour), targets = group
+        messages, arms = self.messages, self.messages.arms
+        walk, names = self._find_walk(hub, neighbour, targets)
+        card, row = int(arms.card[walk.arm]), _pad(arms.width.max())
+        counts = np.zeros((len(names), card * row))
+        count_pairs(arms, messages.values, self._posteriors, walk, counts)
+        is_wanted = walk.is_wanted == 1
+        places = [(hub, neighbour, name) for name in itertools.compress(names, is_wanted)]
+        return places, counts[is_wanted].reshape(len(places), card, row)
+
+    def _find_walk(self, hub: str, neighbour: str, targets: set[str]) -> tuple[Walk, list[str]]:
+        """Find the way from a neighbour of a hub to all targets, and the names on it."""
+        messages, number = self.messages, self.messages.number
+        came_from = {hub: neighbour}
+        names = [hub]
+        for here in names:  # grows
+            for z in messages.neighbours(here):
+                if z in number and z != came_from[here]:
+                    came_from[z] = here
+                    names.append(z)
+        passed = {hub}
+        for target in targets:
+            while target not in passed:
+                passed.add(target)
+                target = came_from[target]
+        names = [name for name in names if name in passed]
+        if neighbour in number:
+            names.insert(0, neighbour)
+        place = {name: i for i, name in enumerate(names)}
+        steps = [messages.arm(came_from[name], name) for name in names[1:]]
+        walk = Walk(
+            arm=messages.arm(hub, neighbour),
+            hubs=np.array([number[name] for name in names], np.int64),
+            steps=np.array([-1, *steps], np.int64),
+            before=np.array([-1, *(place[came_from[name]] for name in names[1:])], np.int64),
+            is_wanted=np.array([name in targets for name in names], np.int64),
+        )
+        return walk, names
+
+    def _measure(self, unit: Pair) -> dict[Pair, tuple[float, float]]:
+        """Measure the dependence of a neighbour of a hub and each of those after it."""
+        hub, left = unit
+        counts = self.count_triples(hub, left)
+        after = itertools.dropwhile(lambda z: z != left, self.messages.neighbours(hub))
+        rights = list(after)[1:]
+        model = np.zeros(counts.shape[:3])
+        weighted = self.messages.table(hub)[:, None] * self.messages.table(hub, left)
+        for joint, right in zip(model, rights, strict=True):
+            table = self.messages.table(hub, right)
+            joint[:, : table.shape[1]] = weighted.T @ table
+        g2, divergence = compute_g2(counts), compute_divergence(counts.sum(axis=3), model)
+        measures = zip(rights, g2, divergence, strict=True)
+        return {(left, right): (float(g), float(d)) for right, g, d in measures}
+
+
+def _pad(n_states: int) -> int:
+    """Round up to whole vectors, as the kernels do."""
+    return -(-int(n_states) // LANES) * LANES
+
+
+def compute_g2(counts: FloatArray) -> FloatArray:
+    """Likelihood ratio statistic of the independence of two variables given a third.
+
+    Parameters
+    ----------
+    counts
+        ``(..., n_left, n_right, n_given)``.
+    """
+    both = xlogy(counts, counts).sum(axis=(-3, -2, -1))
+    sides = sum(sum_of_logs(counts.sum(axis=axis), 2) for axis in (-3, -2))
+    given = sum_of_logs(counts.sum(axis=(-3, -2)), 1)
+    g2: FloatArray = 2.0 * (both - sides + given)
+    return g2
+
+
+def compute_divergence(counts: FloatArray, model: FloatArray) -> FloatArray:
+    """Kullback-Leibler divergence of joint distributions of two variables.
+
+    Parameters
+    ----------
+    counts
+        ``(..., n_left, n_right)``; their shares are the first distribution.
+    model
+        The second distribution, of the same shape.
+    """
+    shares = counts / counts.sum(axis=(-2, -1), keepdims=True)
+    ratio = np.divide(shares, model, out=np.ones_like(shares), where=shares > 0)
+    divergence: FloatArray = xlogy(shares, ratio).sum(axis=(-2, -1))
+    return divergence
+
+
+def sum_of_logs(counts: FloatArray, n_axes: int) -> FloatArray:
+    """Σ n log n over the last axes."""
+    sums: FloatArray = xlogy(counts, counts).sum(axis=tuple(range(-n_axes, 0)))
+    return sums
+
+
+def fit_conditional(counts: FloatArray) -> FloatArray:
+    """Maximum log-likelihood of P(row | column): Σ n log (n / column total), for each table."""
+    return sum_of_logs(counts, 2) - sum_of_logs(counts.sum(axis=-2), 1)
+
+
+def score_relocations(completion: Completion, group: Sequence[Candidate]) -> list[float]:
+    """Expected BIC, less that of the current model, of neighbours tied to other variables.
+
+    P(moved | origin) is replaced by P(moved | target). An origin that is dissolved between two
+    neighbours makes no difference: it is summed out, which changes no probability, whereas counting
+    the families without it would leave its entropy out of the likelihood.
+    """
+    gone: list[list[Place]] = []
+    new: list[list[Place]] = []
+    for c in group:
+        assert isinstance(c, NodeRelocation)
+        gone.append([(c.origin, c.moved, c.origin)])
+        new.append([(c.origin, c.moved, c.target)])
+    return _compare_families(completion, group, gone, new)
+
+
+def score_node_deletions(completion: Completion, group: Sequence[Candidate]) -> list[float]:
+    """Expected BIC, less that of the current model, without a latent variable.
+
+    P(node | into) and P(moved | node) are replaced by P(moved | into).
+    """
+    gone: list[list[Place]] = []
+    new: list[list[Place]] = []
+    for c in group:
+        assert isinstance(c, NodeDeletion)
+        gone.append([(c.into, c.node, c.into), *((c.node, z, c.node) for z in c.moved)])
+        new.append([(c.node, z, c.into) for z in c.moved])
+    return _compare_families(completion, group, gone, new)
+
+
+def _compare_families(
+    completion: Completion,
+    group: Sequence[Candidate],
+    gone: Sequence[Sequence[Place]],
+    new: Sequence[Sequence[Place]],
+) -> list[float]:
+    """Expected BIC of candidates whose families are new for others that are gone."""
+    fits = completion.fit_pairs(itertools.chain(*gone, *new))
+    gains = (
+        sum(fits[place] for place in after) - sum(fits[place] for place in before)
+        for before, after in zip(gone, new, strict=True)
+    )
+    return [penalise(completion, c, gain) for c, gain in zip(group, gains, strict=True)]
+
+
+def penalise(completion: Completion, candidate: Candidate, gain: float) -> float:
+    """Take what BIC asks for more parameters off a gain of log-likelihood."""
+    return gain - 0.5 * candidate.change * math.log(completion.total_weight)
+
+
+def score_state_deletions(completion: Completion, group: Sequence[Candidate]) -> list[float]:
+    """Expected BIC, less that of the current model, of the best merging of two states."""
+    around = {c.hub: c.neighbours for c in group if isinstance(c, StateDeletion)}
+    counts = completion.count_pairs((hub, z, hub) for hub in around for z in around[hub])
+    scores = []
+    for c in group:
+        assert isinstance(c, StateDeletion)
+        tables = [counts[c.hub, z, c.hub] for z in c.neighbours]
+        scores.append(penalise(completion, c, float(compute_mergings(tables).max())))
+    return scores
+
+
+def compute_mergings(tables: Sequence[FloatArray]) -> FloatArray:
+    """By how much the expected log-likelihood grows if two states of a hub are merged.
+
+    Parameters
+    ----------
+    tables
+        Joint counts of each neighbour and the hub, ``(n_states, n_states of the hub)``.
+
+    Returns
+    -------
+    gains
+        ``(n_states, n_states)`` of the hub; minus infinity for a state with itself.
+    """
+    gains = (1 - len(tables)) * _merge(tables[0].sum(axis=0)[None])
+    for table in tables:
+        gains += _merge(table)
+    np.fill_diagonal(gains, -np.inf)
+    return gains
+
+
+def _merge(table: FloatArray) -> FloatArray:
+    """By how much Σ n log n grows if two columns are merged."""
+    apart = xlogy(table, table).sum(axis=0)
+    merged = table[:, :, None] + table[:, None, :]
+    gains: FloatArray = xlogy(merged, merged).sum(axis=0) - apart[:, None] - apart
+    return gains
+
+
+def score_node_introductions(completion: Completion, group: Sequence[Candidate]) -> list[float]:
+    """G² of the two neighbours given the hub.
+
+    It does not depend on the number of states: all mediators but the largest are ruled out.
+    """
+    hubs = (c.hub for c in group if isinstance(c, NodeIntroduction))
+    measures = completion.measure_dependence(hubs)
+    largest: dict[tuple[str, str, str], int] = {}
+    for c in group:
+        assert isinstance(c, NodeIntroduction)
+        pair = c.hub, c.left, c.right
+        largest[pair] = max(largest.get(pair, 0), c.card)
+    scores = []
+    for c in group:
+        assert isinstance(c, NodeIntroduction)
+        between = measures[c.hub]
+        g2, _ = between.get((c.left, c.right)) or between[c.right, c.left]
+        scores.append(g2 if c.card == largest[c.hub, c.left, c.right] else -math.inf)
+    return scores
+
+
+def score_state_introductions(completion: Completion, group: Sequence[Candidate]) -> list[float]:
+    """Divergence between completed data and model, the mean over all pairs of neighbours."""
+    hubs = [c.hub for c in group if isinstance(c, StateIntroduction)]
+    measures = completion.measure_dependence(hubs)
+    return [float(np.mean([kl for _, kl in measures[hub].values()])) for hub in hubs]
+
+
+Score = Callable[[Completion, Sequence[Candidate]], list[float]]
+
+SCORES: dict[type[Candidate], Score] = {
+    NodeDeletion: score_node_deletions,
+    NodeIntroduction: score_node_introductions,
+    NodeRelocation: score_relocations,
+    StateDeletion: score_state_deletions,
+    StateIntroduction: score_state_introductions,
+}

@@ -1,0 +1,36 @@
+"""Hill climbing with some operators: the phase that searches are composed of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from latentforest.search.candidate import Candidate
+from latentforest.search.model import Model, is_better
+from latentforest.search.search import Rank, Search, by_bic
+from latentforest.search.tree import Rules, Tree
+
+Propose = Callable[[Tree, Rules], Iterable[Candidate]]
+
+
+def climb(search: Search, phase: str, m: Model, *operators: Propose, rank: Rank = by_bic) -> Model:
+    """Apply operators again and again, as long as BIC rises.
+
+    Parameters
+    ----------
+    search
+        Takes the steps.
+    phase
+        Name of the phase in the trace.
+    m
+        Where to begin.
+    operators
+        Functions that propose candidates; all of them compete in each step.
+    rank
+        What decides between candidates.
+    """
+    while True:
+        candidates = [each for propose in operators for each in propose(m.tree, search.rules)]
+        m1 = search.step(phase, m, candidates, rank)
+        if m1 is None or not is_better(m1, m):
+            return m
+        m = m1
