@@ -163,7 +163,7 @@ class EAST(TreeSearch):
                 if z in others
                 for candidate in NodeRelocation.between(m1.tree, search.rules, z, hub, {new})
             ]
-            m2 = search.step("local adjust", m1, candidates, by_bic, n_winners=1)
+            m2 = search.step("local adjust", m1, candidates, by_bic)
             if m2 is None or not is_better(m2, m1):
                 return m1
             m1 = m2

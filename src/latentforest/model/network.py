@@ -52,6 +52,18 @@ class Network:
         self._parameters = read_parameters(structure, parameters)
 
     @classmethod
+    def trusted(cls, structure: Structure, parameters: NDArray[np.float64]) -> Network:
+        """Make a network of parameters that are known to be distributions, without a check.
+
+        The vector is kept and must not be changed any more.
+        """
+        network = cls.__new__(cls)
+        network._structure = structure
+        network._parameters = parameters
+        parameters.setflags(write=False)
+        return network
+
+    @classmethod
     def from_tables(
         cls,
         variables: Sequence[Variable],
@@ -122,7 +134,9 @@ class Network:
         Only for forests. The arcs between the variable and the old root turn around; rows
         that belong to states of probability zero become uniform.
         """
-        return Network(*transform.reroot(self._structure, self._parameters, name))
+        if not self._structure.parents(name) and self._structure.is_forest:
+            return self
+        return Network.trusted(*transform.reroot(self._structure, self._parameters, name))
 
     def relabelled(self, name: str, order: Sequence[int]) -> Network:
         """Return the network with the states of a latent variable in another order.

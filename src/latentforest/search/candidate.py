@@ -74,7 +74,7 @@ class Proposal:
             view = edited.structure.table_view(flat, name)
             view[...] = self.tables[taken : taken + view.size].reshape(view.shape)
             taken += view.size
-        return edited.with_parameters(flat)
+        return Network.trusted(edited.structure, flat)
 
 
 Task = Callable[[], list[Proposal]]
@@ -106,8 +106,9 @@ class Effort:
 
     def draw(self, n_starts: int, shape: tuple[int, ...], *names: str) -> FloatArray:
         """Draw rows of tables uniformly from the simplex, for each start."""
-        key = zlib.crc32("\0".join(names).encode())
-        noise = np.random.default_rng([self.seed, key]).standard_exponential((n_starts, *shape))
+        key = zlib.crc32("\0".join(names).encode()) | self.seed << 32
+        generator = np.random.Generator(np.random.Philox(key=key))
+        noise = generator.standard_exponential((n_starts, *shape))
         noise /= noise.sum(axis=-1, keepdims=True)
         return noise
 

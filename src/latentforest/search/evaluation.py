@@ -19,7 +19,10 @@ def pick_by_restricted_likelihood(
     n_winners: int,
     tell: Tell,
 ) -> list[Proposal]:
-    """Return the candidates of highest rank; their likelihood is the maximum restricted one."""
+    """Return the candidates of highest rank; their likelihood is the maximum restricted one.
+
+    All of them get full EM, also those that seem far behind: leaving these out made results worse.
+    """
     proposals = evaluate_restricted(model, candidates, effort, tell)
     proposals.sort(key=lambda p: -rank(model, p.log_likelihood, p.candidate.change))
     return proposals[:n_winners]

@@ -13,7 +13,7 @@ from latentforest.inference.rooting import reroot
 from latentforest.model.network import Network
 from latentforest.search.tree import Tree
 
-LEAST_GAIN = 0.1  # of BIC, for a step to be accepted
+LEAST_GAIN = 0.01  # of BIC, for a step to be accepted
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,4 +70,5 @@ def fit_fully(
     result = fit(forest, network.parameters, settings=settings, deadline=deadline)
     if result.monitor.was_interrupted:
         raise KeyboardInterrupt
-    return Model(network.with_parameters(result.parameters), result.log_likelihood, data)
+    fitted = Network.trusted(network.structure, result.parameters)
+    return Model(fitted, result.log_likelihood, data)

@@ -19,7 +19,7 @@ def pack(structure: Structure, network: Network, tables: Mapping[str, FloatArray
     for name in structure.names:
         view = structure.table_view(flat, name)
         view[...] = tables[name] if name in tables else network.cpd(name)
-    return Network(structure, flat)
+    return Network.trusted(structure, flat)
 
 
 def soften(table: FloatArray) -> FloatArray:
