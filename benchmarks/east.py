@@ -134,6 +134,8 @@ def profile() -> None:
     """Where the time of EAST(8, 20) on COIL-42 goes, one thread."""
     import latentforest.estimation.em as em
     import latentforest.inference.messages as messages
+    import latentforest.inference.patterns as patterns
+    import latentforest.inference.plan as plan
     import latentforest.search.operators.node_introduction as ni
     import latentforest.search.operators.node_relocation as nr
     import latentforest.search.star as star
@@ -156,6 +158,9 @@ def profile() -> None:
     watch(nr, "run_task", lambda *_: "candidates: NR")
     watch(star, "run_task", lambda *args: f"candidates: {_kind(args[2].kind)}")
     watch(em, "climb_pyramid", lambda *_: "full EM")
+    watch(patterns, "join", lambda *_: "patterns")
+    watch(patterns, "count_joint", lambda *_: "patterns")
+    watch(plan, "lay_out", lambda *_: "patterns")
     data = read_shared("discrete/coil_42.arff")
     began = time.perf_counter()
     model = EAST(random_state=0).fit(data)

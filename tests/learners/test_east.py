@@ -21,6 +21,7 @@ from latentforest.errors import (
     ParameterError,
 )
 from latentforest.estimation import em
+from latentforest.learners.smoothing import PSEUDO_COUNTS, choose_pseudo_count
 from latentforest.model import Network
 from latentforest.search.regularity import find_irregular
 from latentforest.search.search import Search
@@ -251,11 +252,11 @@ def test_fixed_variables_are_left_alone(table):
 def test_ctrl_c_returns_the_best_so_far(table, monkeypatch):
     original, calls = Search._fit, []
 
-    def interrupt(self, network):
+    def interrupt(self, network, root):
         calls.append(network)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return original(self, network)
+        return original(self, network, root)
 
     monkeypatch.setattr(Search, "_fit", interrupt)
     try:
@@ -271,9 +272,9 @@ def test_ctrl_c_during_full_em_ends_the_search(table, monkeypatch):
     """EM that is run in pieces ends quietly when it is interrupted; the search must end too."""
     run_piece, fit, n_pieces, fits = em._Task.run_piece, Search._fit, [], []
 
-    def count_fits(self, network):
+    def count_fits(self, network, root):
         fits.append(network)
-        return fit(self, network)
+        return fit(self, network, root)
 
     def interrupt(self, *arguments):
         n_pieces.extend(fits[:1])
@@ -333,10 +334,10 @@ def test_a_step_that_the_clock_cut_short_is_taken_again(table, found, tmp_path, 
     monkeypatch.setattr("latentforest.estimation.em.PIECE_SECONDS", 1e-9)
     path, original = tmp_path / "steps.jsonl", Search._fit
 
-    def run_late(self, network):
+    def run_late(self, network, root):
         if len(self.history) == cut:
             self.deadline = time.monotonic()
-        return original(self, network)
+        return original(self, network, root)
 
     with monkeypatch.context() as patch:
         patch.setattr(Search, "_fit", run_late)
@@ -517,3 +518,15 @@ def test_a_pandas_frame(table, found):
     model = learn(frame)
     assert lf.tree_distance(model.network_, found.network_) == 0
     assert model.predict(frame).shape == (table.n_rows, len(model.network_.latents))
+
+
+def test_smoothing_by_cross_validation_is_one_of_the_grid_and_leaves_no_zeros(table):
+    plain = learn(table)
+    smooth = learn(table, smoothing="cv")
+    assert smooth.network_.structure == plain.network_.structure
+    assert smooth.network_.parameters.min() > 0
+    count = choose_pseudo_count(plain.network_, table, 1)
+    assert count in PSEUDO_COUNTS
+    assert count == choose_pseudo_count(plain.network_, table, 2)
+    again = learn(table, smoothing=count)
+    np.testing.assert_allclose(again.network_.parameters, smooth.network_.parameters, rtol=1e-12)

@@ -1,8 +1,7 @@
 """Messages toward every latent variable of a forest, from all its neighbours.
 
 Computed once for a network; all local fits around its latent variables share them. Where dozens of
-leaves contradict each other, underflow may remove a state that would matter: candidates are then
-ranked by likelihoods that are a little too low. The winners' are exact, by full EM.
+leaves contradict each other, underflow may remove a state that would matter: ``agree_with`` tells.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ from latentforest.kernels.types import FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
+
+AGREEMENT = 1e-6  # relative
 
 
 class Messages:
@@ -64,6 +65,16 @@ class Messages:
         if len(self.network.structure.roots) == 1:
             return 0.0
         return log_likelihood - float(measure_tree(self.arms, self.values, self.number[hub]))
+
+    def agree_with(self, log_likelihood: float) -> bool:
+        """Whether the messages give the log-likelihood of a tree from wherever it is seen."""
+        if len(self.network.structure.roots) > 1:
+            return True
+        return all(
+            abs(measure_tree(self.arms, self.values, hub) - log_likelihood)
+            <= AGREEMENT * max(1.0, abs(log_likelihood))
+            for hub in range(len(self.hubs))
+        )
 
     def table(self, hub: str, neighbour: str | None = None) -> FloatArray:
         """P(neighbour | hub), or P(hub)."""

@@ -24,6 +24,7 @@ WINDOW = 8  # children this far apart in the list are considered for one group
 FEW_ROWS = 20_000  # up to so many, the columns of single variables are kept too
 MOST_VARIABLES = 100  # above more of them, all products are of two messages and scaled
 MOST_PATTERNS = 1 << 12  # messages of larger groups would be gathered from outside the cache
+MOST_COUNTS = 1 << 20  # numbers of patterns that are remembered
 
 Mask = int
 
@@ -63,6 +64,7 @@ class PatternStore:
         self._columns = columns
         self._cards = cards
         self._kept: OrderedDict[Mask, PatternColumn] = OrderedDict()
+        self._counts: dict[Mask, int] = {}
         self._size = 0
         self._capacity = capacity
         self._lock = threading.RLock()
@@ -91,12 +93,15 @@ class PatternStore:
 
     def count(self, left: Mask, right: Mask) -> int:
         """Return the number of patterns of a union without keeping its column."""
+        known = self._counts.get(left | right)
+        if known is not None:
+            return known
         with self._lock:
-            kept = self._kept.get(left | right)
-            if kept is not None:
-                return kept.n_patterns
             a, b = self.column(left), self.column(right)
-            return count_joint(a.codes, a.n_patterns, b.codes, b.n_patterns)
+            count = count_joint(a.codes, a.n_patterns, b.codes, b.n_patterns)
+            if len(self._counts) < MOST_COUNTS:
+                self._counts[left | right] = count
+            return count
 
     def _read(self, j: int) -> PatternColumn:
         codes = self._columns[j].astype(np.int32)

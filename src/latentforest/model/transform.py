@@ -23,9 +23,9 @@ def reroot(structure: Structure, parameters: Floats, name: str) -> tuple[Structu
             f"only a forest can be rooted at {name!r}: a variable has more than one parent"
         )
     path = _path_from_root(structure, name)
-    turned: dict[str, str | tuple[str, ...]] = dict(pairwise(path))
+    turned: dict[str, tuple[str, ...]] = {child: (parent,) for child, parent in pairwise(path)}
     turned[name] = ()
-    rerooted = structure.with_parents(turned)
+    rerooted = structure.rewired(turned)
     tables = _turn_tables(structure, parameters, path)
     flat = np.empty(rerooted.n_values)
     for each in structure.names:

@@ -39,6 +39,10 @@ class Model:
         penalty = 0.5 * math.log(self.data.total_weight)
         return log_likelihood - (self.dimension + change) * penalty
 
+    def rerooted(self) -> Model:
+        """The same model, rooted where propagation is cheapest."""
+        return Model(reroot(self.network, self.data), self.log_likelihood, self.data)
+
     @cached_property
     def tree(self) -> Tree:
         """The unrooted view."""
@@ -63,9 +67,17 @@ def fit_fully(
     data: PatternedData,
     settings: EMSettings,
     deadline: float | None = None,
+    root: str | None = None,
 ) -> Model:
-    """Full EM from the parameters of a network; Ctrl-C ends the search, not just this fit."""
-    network = reroot(network, data)
+    """Full EM from the parameters of a network; Ctrl-C ends the search, not just this fit.
+
+    ``root`` is where to root the tree, by default where propagation is cheapest.
+    """
+    is_tree = len(network.structure.roots) == 1
+    if root is not None and root in network.structure and is_tree:
+        network = network.rooted_at(root)
+    else:
+        network = reroot(network, data)
     forest = Forest(network.structure, data)
     result = fit(forest, network.parameters, settings=settings, deadline=deadline)
     if result.monitor.was_interrupted:

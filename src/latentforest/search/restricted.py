@@ -39,6 +39,8 @@ def evaluate_restricted(
     for candidate in candidates:
         by_operator.setdefault(type(candidate), []).append(candidate)
     messages = model.messages
+    if not messages.agree_with(model.log_likelihood):
+        return _fit_all_slowly(model, candidates, effort, tell)
     tasks: list[Task] = []
     for operator, group in by_operator.items():
         tasks += operator.plan_fits(messages, group, effort)
@@ -55,6 +57,17 @@ def evaluate_restricted(
                 proposal = replace(proposal, log_likelihood=proposal.log_likelihood + rest[hub])
             proposals.append(proposal)
         tell(proposals[-len(found) :])
+    return proposals
+
+
+def _fit_all_slowly(
+    model: Model, candidates: Sequence[Candidate], effort: Effort, tell: Tell
+) -> list[Proposal]:
+    """Fit every region by the general way."""
+    proposals = []
+    for candidate in candidates:
+        proposals.append(fit_slowly(model, candidate, effort))
+        tell(proposals[-1:])
     return proposals
 
 

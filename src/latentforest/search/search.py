@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from latentforest.data.table import Table
 from latentforest.errors import FileFormatError
@@ -49,8 +49,7 @@ def by_improvement_ratio(model: Model, log_likelihood: float, change: int) -> fl
     return gain * FREE if gain > LEAST_GAIN else min(gain, 0.0)
 
 
-@dataclass(frozen=True)
-class Fitted:
+class Fitted(NamedTuple):
     """A model and the operator that led to it."""
 
     model: Model
@@ -167,7 +166,12 @@ class Search:
             "phase": choice.phase,
             "candidates": len(choice.candidates),
         }
-        return self._take(about, choice.model, lambda: self._choose(choice)[:n_kept])
+
+        def find() -> list[Fitted]:
+            found = self._choose(choice)[:n_kept]
+            return [each._replace(model=each.model.rerooted()) for each in found]
+
+        return self._take(about, choice.model, find)
 
     def _take(
         self, about: dict[str, Any], origin: Model | None, find: Callable[[], list[Fitted]]
@@ -192,8 +196,9 @@ class Search:
         winners = self._evaluate(choice)
         began = time.monotonic()
         self._tell(choice, f"EM for the best {len(winners)}")
+        (root, *_) = choice.model.network.structure.roots
         networks = [proposal.realise(choice.model.network) for proposal in winners]
-        models = map_threads(self._fit, networks, self.data.n_jobs)
+        models = map_threads(lambda each: self._fit(each, root), networks, self.data.n_jobs)
         found = [
             Fitted(model, proposal.candidate.operator, str(proposal.candidate))
             for model, proposal in zip(models, winners, strict=True)
@@ -234,8 +239,8 @@ class Search:
             where = f"{choice.phase}: step {choice.number}, BIC {choice.model.bic:,.1f}"
             self.say(", ".join([where, f"{now - self._began:.0f} s", *facts]))
 
-    def _fit(self, network: Network) -> Model:
-        return fit_fully(network, self.data, self.settings, self.deadline)
+    def _fit(self, network: Network, root: str) -> Model:
+        return fit_fully(network, self.data, self.settings, self.deadline, root)
 
     def _is_late(self) -> bool:
         return self.deadline is not None and time.monotonic() > self.deadline

@@ -62,7 +62,7 @@ class NodeDeletion(Candidate):
     def edit(self, network: Network) -> Network:
         network = network.rooted_at(self.into)
         tables = {z: network.cpd(self.node) @ network.cpd(z) for z in self.moved}
-        structure = network.structure.with_parents(dict.fromkeys(self.moved, self.into))
+        structure = network.structure.rewired(dict.fromkeys(self.moved, (self.into,)))
         return pack(structure.remove([self.node]), network, tables)
 
     @classmethod

@@ -79,13 +79,13 @@ class NodeRelocation(Candidate):
         while above != self.target:
             guess = network.cpd(above) @ guess
             (above,) = network.structure.parents(above)
-        structure = network.structure.with_parents({self.moved: self.target})
+        structure = network.structure.rewired({self.moved: (self.target,)})
         tables = {self.moved: guess}
         if self.dissolved is not None:
             (above,) = structure.parents(self.origin)
             below = next(z for z in self.dissolved if z != above)
             tables[below] = network.cpd(self.origin) @ network.cpd(below)
-            structure = structure.with_parents({below: above}).remove([self.origin])
+            structure = structure.rewired({below: (above,)}).remove([self.origin])
         return pack(structure, network, tables)
 
     @classmethod
