@@ -530,3 +530,12 @@ def test_smoothing_by_cross_validation_is_one_of_the_grid_and_leaves_no_zeros(ta
     assert count == choose_pseudo_count(plain.network_, table, 2)
     again = learn(table, smoothing=count)
     np.testing.assert_allclose(again.network_.parameters, smooth.network_.parameters, rtol=1e-12)
+
+
+def test_several_runs_keep_the_best(table):
+    one, two = learn(table), learn(table, n_runs=2)
+    assert two.bic_ >= one.bic_ - 1e-6
+    starts = [row for row in two.history_.rows() if row["phase"] == "start"]
+    assert len(starts) == 2
+    assert sum(row["accepted"] for row in starts) == 1
+    assert two.history_["step"] == sorted(two.history_["step"])

@@ -41,6 +41,7 @@ _TRANSLATIONS = (
     (r"\bmax_iterations must", "--max-iterations must"),
     (r"\bn_jobs must", "--jobs must"),
     (r"\bn_winners must", "--winners must"),
+    (r"\bn_runs must", "--runs must"),
     (r"\bmax_(states|steps) must", r"--max-\1 must"),
     (r"\bfixed names", "--fixed names"),
     (r"\b(tolerance|smoothing|folds|delimiter|mu|nu)(?= must|:)", r"--\1"),

@@ -84,6 +84,10 @@ Winners = Annotated[
     int | None,
     _search("So many of the best candidates of a step are fitted completely.", "N", min=1),
 ]
+Runs = Annotated[
+    int | None,
+    _search("Searches with different random numbers; the best result is kept.", "N", min=1),
+]
 Start = Annotated[
     Path | None,
     _search("Model file to begin with; if left out, two classes.", "MODEL"),

@@ -39,6 +39,7 @@ _OPTIONS = {
     "n_starts": "--starts",
     "n_jobs": "--jobs",
     "n_winners": "--winners",
+    "n_runs": "--runs",
     "random_state": "--seed",
 }
 

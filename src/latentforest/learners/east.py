@@ -40,6 +40,8 @@ class EAST(TreeSearch):
     n_winners
         So many of the best candidates of a step get full EM, and the best of them is taken. In the
         paper it is one.
+    n_runs
+        Searches, each with its own random numbers; the best result is taken.
     any_mediator
         A new latent variable may have fewer states than the one it is introduced at; in the paper
         it has as many.
@@ -91,6 +93,7 @@ class EAST(TreeSearch):
         evaluation: str = "rl",
         cost_effectiveness: bool = True,
         n_winners: int = 4,
+        n_runs: int = 1,
         any_mediator: bool = True,
         start: Network | None = None,
         max_states: int | None = None,
@@ -111,6 +114,7 @@ class EAST(TreeSearch):
             nu=nu,
             evaluation=evaluation,
             n_winners=n_winners,
+            n_runs=n_runs,
             any_mediator=any_mediator,
             start=start,
             max_states=max_states,

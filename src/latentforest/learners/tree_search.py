@@ -57,6 +57,7 @@ class TreeSearch(LatentLearner):
         nu: int = 20,
         evaluation: str = "rl",
         n_winners: int = 4,
+        n_runs: int = 1,
         any_mediator: bool = True,
         start: Network | None = None,
         max_states: int | None = None,
@@ -76,6 +77,7 @@ class TreeSearch(LatentLearner):
         self.nu = nu
         self.evaluation = evaluation
         self.n_winners = n_winners
+        self.n_runs = n_runs
         self.any_mediator = any_mediator
         self.start = start
         self.max_states = max_states
@@ -100,8 +102,8 @@ class TreeSearch(LatentLearner):
         search = self._open(work)
         was_interrupted, stopped = False, None
         try:
-            initial = search.start(lambda: self._fit_start(work, search))
-            search.trace.accept(self._search(search, initial))
+            found = [self._run(work, search, run) for run in range(self.n_runs)]
+            search.trace.accept(max(found, key=lambda model: model.bic))
         except SearchEnded as end:
             stopped = str(end)
         except KeyboardInterrupt:
@@ -117,6 +119,11 @@ class TreeSearch(LatentLearner):
             "seconds": dict(search.seconds),
         }
         return Learned(network, result.log_likelihood, search.history, attributes)
+
+    def _run(self, work: Work, search: Search, run: int) -> Model:
+        """Search once, with its own random numbers."""
+        initial = search.start(lambda: self._fit_start(work, search, run))
+        return self._search(search, initial)
 
     def _open(self, work: Work) -> Search:
         header = {
@@ -150,13 +157,14 @@ class TreeSearch(LatentLearner):
             settings["start"] = to_document(self.start)
         return settings
 
-    def _fit_start(self, work: Work, search: Search) -> Model:
+    def _fit_start(self, work: Work, search: Search, run: int) -> Model:
         if self.start is not None:
             return fit_fully(self.start, work.data, search.settings, work.deadline)
         work.say("start: a latent class model with two classes")
         structure = make_start(work.table)
         forest = Forest(structure, work.data)
-        starts = random_starts(structure, work.data.dataset, START_STARTS, work.seed)
+        seed = work.seed + run
+        starts = random_starts(structure, work.data.dataset, START_STARTS, seed)
         result = fit(forest, starts, settings=search.settings, deadline=work.deadline)
         if result.monitor.was_interrupted:
             raise KeyboardInterrupt
@@ -194,6 +202,7 @@ class TreeSearch(LatentLearner):
             ("mu", 1),
             ("nu", 1),
             ("n_winners", 1),
+            ("n_runs", 1),
             ("max_states", 2),
             ("max_steps", 0),
         ):

@@ -126,7 +126,7 @@ class Search:
 
     def start(self, fit: Callable[[], Model]) -> Model:
         """Fit the initial model."""
-        about = {"step": 0, "phase": "start", "candidates": 0}
+        about = {"step": self.trace.n_steps, "phase": "start", "candidates": 0}
         return self._take(about, None, lambda: [Fitted(fit(), "", "")])[0]
 
     def step(

@@ -27,7 +27,7 @@ class Trace:
         """Add a model; ``origin`` is the one that the operator was applied to."""
         place = len(self.rows)
         self._places[model] = place
-        self._origins.append(0 if origin is None else self._places.get(origin, 0))
+        self._origins.append(place if origin is None else self._places.get(origin, 0))
         self.rows.append(
             {
                 "step": about["step"],
@@ -49,8 +49,8 @@ class Trace:
     def accept(self, model: Model) -> None:
         """Take a model for the best, and mark the way from the start to it."""
         self.best = model
-        place, way = self._places[model], {0}
-        while place:
+        place, way = self._places[model], set[int]()
+        while place not in way:  # a start is its own origin
             way.add(place)
             place = self._origins[place]
         for number, row in enumerate(self.rows):
