@@ -11,7 +11,9 @@ demo: $(VENV)/.base
 	$(BIN)/latentforest learn coleman-panel --states 1:3 --seed 0 --out out/coleman.json
 	$(BIN)/latentforest score out/coleman.json coleman-panel
 	$(BIN)/latentforest predict out/coleman.json coleman-panel --out out/coleman-classes.csv
-	@echo "The model is in out/coleman.json, the class of every row in out/coleman-classes.csv."
+	$(BIN)/latentforest learn hiv-tests --learner east --seed 0 --out out/hiv-tree.json
+	@echo "The class model is in out/coleman.json, the class of every row in out/coleman-classes.csv,"
+	@echo "a latent tree of four tests in out/hiv-tree.json."
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2
@@ -26,6 +28,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/latent_class.py
 	$(BIN)/python benchmarks/trees.py
 	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python benchmarks/east.py
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
