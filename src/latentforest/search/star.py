@@ -9,15 +9,9 @@ import numpy as np
 from latentforest.inference.messages import Messages
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.arms import EACH_ROW
+from latentforest.kernels.bases import STAR_AROUND, STAR_WITHOUT, Region, Task, make_task
 from latentforest.kernels.em import Limits
-from latentforest.kernels.regions import (
-    STAR_AROUND,
-    STAR_WITHOUT,
-    Region,
-    Task,
-    make_task,
-    run_task,
-)
+from latentforest.kernels.regions import run_task
 from latentforest.kernels.types import FloatArray, IntArray
 
 NO_ARM = -1

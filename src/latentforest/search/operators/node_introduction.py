@@ -12,8 +12,9 @@ import numpy as np
 
 from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
-from latentforest.kernels.regions import MEDIATORS, UPPER_MEDIATORS, make_task, run_task
-from latentforest.kernels.regions import Task as KernelTask
+from latentforest.kernels.bases import MEDIATORS, UPPER_MEDIATORS, make_task
+from latentforest.kernels.bases import Task as KernelTask
+from latentforest.kernels.regions import run_task
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task

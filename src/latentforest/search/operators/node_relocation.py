@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.inference.messages import Messages
-from latentforest.kernels.regions import RELOCATIONS, make_task, run_task
+from latentforest.kernels.bases import RELOCATIONS, make_task
+from latentforest.kernels.regions import run_task
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task
 from latentforest.search.tables import pack
