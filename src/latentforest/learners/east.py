@@ -43,8 +43,8 @@ class EAST(TreeSearch):
     n_runs
         Searches, each with its own random numbers; the best result is taken.
     any_mediator
-        A new latent variable may have fewer states than the one it is introduced at; in the paper
-        it has as many.
+        When the search ends, go on with new latent variables that have fewer states than the one
+        they are introduced at; in the paper they have as many.
     start
         Initial model; default a latent class model with two classes.
     max_states

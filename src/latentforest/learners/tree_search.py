@@ -121,9 +121,18 @@ class TreeSearch(LatentLearner):
         return Learned(network, result.log_likelihood, search.history, attributes)
 
     def _run(self, work: Work, search: Search, run: int) -> Model:
-        """Search once, with its own random numbers."""
+        """Search once, with its own random numbers.
+
+        New latent variables have as many states as in the papers; only when that leads no further,
+        fewer are tried too. From the beginning, the cheap small ones would spoil the search.
+        """
         initial = search.start(lambda: self._fit_start(work, search, run))
-        return self._search(search, initial)
+        search.allow_any_mediator(False)
+        found = self._search(search, initial)
+        if self.any_mediator:
+            search.allow_any_mediator(True)
+            found = self._search(search, found)
+        return found
 
     def _open(self, work: Work) -> Search:
         header = {
@@ -139,7 +148,7 @@ class TreeSearch(LatentLearner):
             nu=int(self.nu),
             n_winners=int(self.n_winners),
             settings=EMSettings(self.max_iterations, self.tolerance),
-            rules=Rules(self.max_states, frozenset(_read_names(self.fixed)), self.any_mediator),
+            rules=Rules(self.max_states, frozenset(_read_names(self.fixed))),
             seed=work.seed,
             say=work.say,
             deadline=work.deadline,

@@ -15,6 +15,8 @@ Propose = Callable[[Tree, Rules], Iterable[Candidate]]
 def climb(search: Search, phase: str, m: Model, *operators: Propose, rank: Rank = by_bic) -> Model:
     """Apply operators again and again, as long as BIC rises.
 
+    A model from which this led nowhere is not tried a second time.
+
     Parameters
     ----------
     search
@@ -28,9 +30,11 @@ def climb(search: Search, phase: str, m: Model, *operators: Propose, rank: Rank 
     rank
         What decides between candidates.
     """
-    while True:
+    while (m, operators) not in search.settled:
         candidates = [each for propose in operators for each in propose(m.tree, search.rules)]
         m1 = search.step(phase, m, candidates, rank)
         if m1 is None or not is_better(m1, m):
-            return m
-        m = m1
+            search.settled.add((m, operators))
+        else:
+            m = m1
+    return m

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from latentforest.data.table import Table
@@ -17,6 +17,7 @@ from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal
 from latentforest.search.journal import Journal
 from latentforest.search.model import LEAST_GAIN, Model, fit_fully
+from latentforest.search.operators import NodeIntroduction
 from latentforest.search.trace import Trace
 from latentforest.search.tree import Rules
 
@@ -95,6 +96,8 @@ class Search:
         When to end.
     journal
         Keeps the steps on file.
+    settled
+        Models from which the operators beside them led nowhere.
     """
 
     data: PatternedData
@@ -110,6 +113,7 @@ class Search:
     max_steps: int | None
     journal: Journal
     trace: Trace = field(default_factory=Trace)
+    settled: set[tuple[Model, tuple[Any, ...]]] = field(default_factory=set)
     seconds: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
     _said: float = 0.0
@@ -123,6 +127,12 @@ class Search:
     def history(self) -> Table:
         """The trace as a table."""
         return Table.from_rows(self.trace.rows)
+
+    def allow_any_mediator(self, is_allowed: bool) -> None:
+        """Say whether new latent variables may have fewer states than the paper gives them."""
+        self.rules = replace(self.rules, any_mediator=is_allowed)
+        introduce = NodeIntroduction.propose
+        self.settled = {each for each in self.settled if introduce not in each[1]}
 
     def start(self, fit: Callable[[], Model]) -> Model:
         """Fit the initial model."""
