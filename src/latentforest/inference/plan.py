@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from latentforest.inference.patterns import Grouping, Mask, PatternStore
+from latentforest.inference.patterns import Grouping, Mask, PatternColumn, PatternStore
 from latentforest.kernels import plan as P
 from latentforest.kernels.layout import Sketch, lay_out
 from latentforest.kernels.plan import Plan
@@ -141,11 +141,14 @@ def build_plan(
         Messages of the subtrees that ``draw_forest`` replaced, ``(n_patterns, n_states of
         the parent)`` each.
     """
+    columns: dict[Mask, PatternColumn] = {}
     for node in reversed(nodes):  # children first, so that the joins of a parent are short
-        store.column(node.mask, [child.mask for child in node.children])
-    counts = np.array([store.column(node.mask).n_patterns for node in nodes], np.int64)
+        if node.mask not in columns:
+            parts = [child.mask for child in node.children]
+            columns[node.mask] = store.column(node.mask, parts)
+    counts = np.array([columns[node.mask].n_patterns for node in nodes], np.int64)
     fields, child, place, sizes = lay_out(_sketch(structure, nodes, counts, free))
-    links, pattern_weights = _fill_patterns(nodes, store, weights)
+    links, pattern_weights = _fill_patterns(nodes, columns, weights)
     evidence = _join_evidence(nodes, counts, dense or {})
     return Plan(fields, child, place, links, pattern_weights, evidence, sizes)
 
@@ -177,13 +180,13 @@ def _is_free(node: Node, free: Collection[str] | None) -> bool:
 
 
 def _fill_patterns(
-    nodes: list[Node], store: PatternStore, weights: FloatArray
+    nodes: list[Node], columns: Mapping[Mask, PatternColumn], weights: FloatArray
 ) -> tuple[IntArray, FloatArray]:
     """Map each pattern to its children's patterns; weigh the root patterns."""
     links, pattern_weights = [], []
     for node in nodes:
-        column = store.column(node.mask)
-        links += [_pattern_in(store, node.mask, child.mask) for child in node.children]
+        column = columns[node.mask]
+        links += [_pattern_in(columns, node.mask, child.mask) for child in node.children]
         if node.is_root:
             pattern_weights.append(
                 np.bincount(column.codes, weights=weights, minlength=column.n_patterns)
@@ -191,14 +194,14 @@ def _fill_patterns(
     return _concatenate(links, np.int32), _concatenate(pattern_weights, np.float64)
 
 
-def _pattern_in(store: PatternStore, mask: Mask, part: Mask) -> IntArray:
+def _pattern_in(columns: Mapping[Mask, PatternColumn], mask: Mask, part: Mask) -> IntArray:
     """Return the pattern of a part for each pattern of the whole."""
-    column = store.column(mask)
+    column = columns[mask]
     if part == mask:
         return np.arange(column.n_patterns, dtype=np.int32)
     if not part:
         return np.zeros(column.n_patterns, np.int32)
-    return store.column(part).codes[column.first]
+    return columns[part].codes[column.first]
 
 
 def _concatenate(parts: list[np.ndarray], kind: type) -> np.ndarray:

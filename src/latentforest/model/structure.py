@@ -60,12 +60,9 @@ class Structure:
         self._latents = tuple(variable.name for variable in self._all if variable.latent)
         self._observed = tuple(variable.name for variable in self._all if not variable.latent)
         self._is_forest = all(len(family) <= 1 for family in self._parents.values())
+        cards = {name: variable.n_states for name, variable in variables.items()}
         self._shapes = {
-            name: (
-                *(self._variables[parent].n_states for parent in self._parents[name]),
-                variable.n_states,
-            )
-            for name, variable in self._variables.items()
+            name: (*map(cards.__getitem__, family), cards[name]) for name, family in parents.items()
         }
         self._offsets: dict[str, int] = {}
         self._n_values = 0
@@ -149,8 +146,30 @@ class Structure:
 
     def table_view(self, parameters: NDArray[np.float64], name: str) -> NDArray[np.float64]:
         """Return a variable's table as a view of the flat parameter vector."""
-        start, shape = self.offset(name), self.shape(name)
+        start, shape = self.offset(name), self._shapes[name]
         return parameters[start : start + math.prod(shape)].reshape(shape)
+
+    def copy_tables(
+        self,
+        parameters: NDArray[np.float64],
+        old: Structure,
+        old_parameters: NDArray[np.float64],
+        but: Collection[str],
+    ) -> None:
+        """Copy the tables of another structure but some; the others have the same shape there.
+
+        Tables that lie side by side in both are copied in one piece.
+        """
+        start = old_start = size = 0
+        for name, place in self._offsets.items():
+            if name in but:
+                continue
+            old_place = old._offsets[name]
+            if place != start + size or old_place != old_start + size:
+                parameters[start : start + size] = old_parameters[old_start : old_start + size]
+                start, old_start, size = place, old_place, 0
+            size += math.prod(self._shapes[name])
+        parameters[start : start + size] = old_parameters[old_start : old_start + size]
 
     def with_parents(self, changes: Parents) -> Structure:
         """Return a structure in which the variables mentioned have other parents."""

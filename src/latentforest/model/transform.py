@@ -28,10 +28,8 @@ def reroot(structure: Structure, parameters: Floats, name: str) -> tuple[Structu
     rerooted = structure.rewired(turned)
     tables = _turn_tables(structure, parameters, path)
     flat = np.empty(rerooted.n_values)
-    for each in structure.names:
-        table = tables.get(each)
-        if table is None:
-            table = structure.table_view(parameters, each)
+    rerooted.copy_tables(flat, structure, parameters, but=tables)
+    for each, table in tables.items():
         rerooted.table_view(flat, each)[...] = table
     return rerooted, flat
 

@@ -91,7 +91,7 @@ class Effort:
     nu
         Iterations in all.
     seed
-        Every table of every start has its own stream of random numbers, derived from the seed and
+        Every place of the network has its own stream of random numbers, derived from the seed and
         from the names of the variables.
     """
 
@@ -104,15 +104,24 @@ class Effort:
         """Stopping rules of the kernels: plain EM, ``nu`` iterations."""
         return Limits(self.nu, -np.inf, False, self.nu)
 
-    def draw(self, n_starts: int, shape: tuple[int, ...], *names: str) -> FloatArray:
+    def stream(self, *names: str) -> Stream:
+        """Random tables for what these names identify."""
+        return Stream(zlib.crc32("\0".join(names).encode()) | self.seed << 32)
+
+
+class Stream:
+    """Random tables, one after another."""
+
+    def __init__(self, key: int) -> None:
+        self._generator = np.random.Generator(np.random.Philox(key=key))
+
+    def draw(self, n_starts: int, shape: tuple[int, ...]) -> FloatArray:
         """Draw rows of tables uniformly from the simplex, for each start."""
-        key = zlib.crc32("\0".join(names).encode()) | self.seed << 32
-        generator = np.random.Generator(np.random.Philox(key=key))
-        noise = generator.standard_exponential((n_starts, *shape))
+        noise = self._generator.standard_exponential((n_starts, *shape))
         noise /= noise.sum(axis=-1, keepdims=True)
         return noise
 
-    def draw_around(self, base: FloatArray, n_starts: int, n_rows: int, *names: str) -> FloatArray:
+    def draw_around(self, base: FloatArray, n_starts: int, n_rows: int) -> FloatArray:
         """Draw rows of tables halfway between a distribution and the uniform draw."""
-        drawn: FloatArray = 0.5 * base + 0.5 * self.draw(n_starts, (n_rows, len(base)), *names)
+        drawn: FloatArray = 0.5 * (base + self.draw(n_starts, (n_rows, len(base))))
         return drawn

@@ -20,14 +20,16 @@ from latentforest.search.tree import Tree, edge_dimension, node_dimension
 
 @dataclass(frozen=True)
 class Around:
-    """The tables around a latent variable: P(hub) and P(neighbour | hub)."""
+    """The tables around a latent variable: P(hub) and P(neighbour | hub).
+
+    Several guesses or starts lie along a first axis.
+    """
 
     prior: FloatArray
     tables: dict[str, FloatArray]
 
 
 Guess = Callable[[Around], Around]
-Guesses = Callable[[Around], list[Around]]
 
 
 def change_of_card(tree: Tree, hub: str, card: int) -> int:
@@ -66,7 +68,7 @@ class FitOfStates:
         hub: str,
         card: int,
         effort: Effort,
-        guesses: Guesses,
+        guesses: Guess,
     ) -> None:
         self.messages, self.candidate, self.hub, self.card = messages, candidate, hub, card
         self.effort, self.guesses = effort, guesses
@@ -92,23 +94,16 @@ class FitOfStates:
         messages, hub, card, effort = self.messages, self.hub, self.card, self.effort
         current = Around(messages.table(hub), {z: messages.table(hub, z) for z in names})
         guesses = self.guesses(current)
-        label = self.candidate.operator
-        random = {}
+        stream = effort.stream(hub, self.candidate.operator)
+        tables = {}
         for z in names:
             base = current.prior @ current.tables[z]
             if z in messages.number:
                 base = np.full(len(base), 1.0 / len(base))
-            random[z] = effort.draw_around(base, effort.mu, card, hub, z, label)
-        priors = [soften(guess.prior) for guess in guesses]
-        uniform = np.full(card, 1.0 / card)
-        drawn = effort.draw_around(uniform, effort.mu, 1, hub, label)[:, 0]
-        return Around(
-            np.concatenate([np.array(priors), drawn]),
-            {
-                z: np.concatenate([[soften(guess.tables[z]) for guess in guesses], random[z]])
-                for z in names
-            },
-        )
+            random = stream.draw_around(base, effort.mu, card)
+            tables[z] = np.concatenate([soften(guesses.tables[z]), random])
+        drawn = stream.draw_around(np.full(card, 1.0 / card), effort.mu, 1)[:, 0]
+        return Around(np.concatenate([soften(guesses.prior), drawn]), tables)
 
     def _read(self, result: FloatArray, pivot: str | None, names: Sequence[str]) -> FloatArray:
         """Bring the tables in the order of the region: P(hub), P(neighbour | hub)."""

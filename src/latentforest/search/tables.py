@@ -16,9 +16,9 @@ SOFT = 0.1  # share of the uniform distribution in a softened table
 def pack(structure: Structure, network: Network, tables: Mapping[str, FloatArray]) -> Network:
     """Make a network: the tables given, and those of ``network`` for all other variables."""
     flat = np.empty(structure.n_values)
-    for name in structure.names:
-        view = structure.table_view(flat, name)
-        view[...] = tables[name] if name in tables else network.cpd(name)
+    structure.copy_tables(flat, network.structure, network.parameters, but=tables)
+    for name, table in tables.items():
+        structure.table_view(flat, name)[...] = table
     return Network.trusted(structure, flat)
 
 

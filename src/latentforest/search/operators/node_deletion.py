@@ -81,7 +81,7 @@ class _Fit:
     def __call__(self) -> list[Proposal]:
         messages, effort, node = self.messages, self.effort, self.candidate.node
         into, n_random = self.candidate.into, self.effort.mu - 1
-        through = messages.table(into, node)
+        through, stream = messages.table(into, node), effort.stream(node, into, "ND")
         blocks = [np.ones((effort.mu, len(through)))]
         for z in self.candidate.moved:
             table = messages.table(node, z)
@@ -89,7 +89,7 @@ class _Fit:
             if z in messages.number:
                 base = np.full(len(base), 1.0 / len(base))
             guess = soften(through @ table)[None]
-            random = effort.draw_around(base, n_random, len(through), node, into, z, "ND")
+            random = stream.draw_around(base, n_random, len(through))
             blocks.append(np.concatenate([guess, random]).reshape(effort.mu, -1))
         rows = np.concatenate(blocks, axis=1)
         value, result = fit_moved(messages, node, into, rows, effort.limits)

@@ -155,23 +155,23 @@ class _Starts:
     def __init__(self, messages: Messages, hub: str, card: int, effort: Effort) -> None:
         structure, n_random = messages.network.structure, effort.mu - 1
         hub_card, self.card = structure.shape(hub)[-1], card
-        copy = introduce(hub_card, card)
-        self.mediator = _join(soften(copy), effort.draw(n_random, copy.shape, hub, "NI"))
+        copy, stream = introduce(hub_card, card), effort.stream(hub, "NI")
+        self.mediator = _join(soften(copy), stream.draw(n_random, copy.shape))
         self.neighbours = []
         for z in messages.neighbours(hub):
             table = messages.table(hub, z)
             base = messages.table(hub) @ table
             if z in structure.latents:
                 base = np.full(len(base), 1.0 / len(base))
-            random = effort.draw_around(base, n_random, card, hub, z, "NI")
+            random = stream.draw_around(base, n_random, card)
             self.neighbours.append(_join(soften(table[:card]), random))
         self.upper: list[FloatArray] = []
         for parent in structure.parents(hub):
             below = soften(copy.T / copy.sum(axis=0)[:, None])
-            drawn = effort.draw(n_random, (structure.shape(parent)[-1], card), parent, hub, "NI")
+            drawn = stream.draw(n_random, (structure.shape(parent)[-1], card))
             self.upper = [
                 _join(soften(messages.table(parent, hub) @ copy), drawn),
-                _join(below, effort.draw(n_random, below.shape, hub, parent, "NI")),
+                _join(below, stream.draw(n_random, below.shape)),
             ]
 
     def blocks(self, is_upper: bool) -> tuple[FloatArray, LongArray]:

@@ -74,7 +74,9 @@ def merge_states(around: Around, i: int = 0, j: int = 1) -> Around:
     return Around(merged, tables)
 
 
-def merge_all(around: Around) -> list[Around]:
+def merge_all(around: Around) -> Around:
     """Merge each pair of states in turn."""
     pairs = itertools.combinations(range(len(around.prior)), 2)
-    return [merge_states(around, i, j) for i, j in pairs]
+    merged = [merge_states(around, i, j) for i, j in pairs]
+    tables = {z: np.array([guess.tables[z] for guess in merged]) for z in around.tables}
+    return Around(np.array([guess.prior for guess in merged]), tables)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.inference.messages import Messages
+from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Task
 from latentforest.search.states import Around, FitOfStates, change_of_card, with_states
@@ -60,21 +61,31 @@ class StateIntroduction(Candidate):
         ]
 
 
-def split_state(around: Around, s: int = 0) -> Around:
-    """Split one state in two halves that differ a little."""
+def split_state(around: Around) -> Around:
+    """Split the first state."""
+    guesses = split_all(around)
+    return Around(guesses.prior[0], {z: tables[0] for z, tables in guesses.tables.items()})
+
+
+def split_all(around: Around) -> Around:
+    """Split each state in turn, in two halves that differ a little."""
     n_states = len(around.prior)
-    source = [*range(n_states), s]
-    prior = around.prior[source]
-    prior[[s, n_states]] *= 0.5
+    each = np.arange(n_states)
+    source = np.concatenate([np.broadcast_to(each, (n_states, n_states)), each[:, None]], axis=1)
+    priors = around.prior[source]
+    priors[each, each] *= 0.5
+    priors[:, -1] *= 0.5
     tables = {}
     for z, table in around.tables.items():
-        tables[z] = table[source]
-        signs = np.where(np.arange(table.shape[1]) % 2 == 0, APART, -APART)
-        halves = np.stack([table[s] * (1 + signs), table[s] * (1 - signs)])
-        tables[z][[s, n_states]] = halves / halves.sum(axis=1, keepdims=True)
-    return Around(prior, tables)
+        signs = np.full(table.shape[1], APART)
+        signs[1::2] = -APART
+        split = table[source]
+        split[each, each] = _normalise(table * (1 + signs))
+        split[:, -1] = _normalise(table * (1 - signs))
+        tables[z] = split
+    return Around(priors, tables)
 
 
-def split_all(around: Around) -> list[Around]:
-    """Split each state in turn."""
-    return [split_state(around, s) for s in range(len(around.prior))]
+def _normalise(table: FloatArray) -> FloatArray:
+    rows: FloatArray = table / table.sum(axis=1, keepdims=True)
+    return rows
