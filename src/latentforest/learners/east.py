@@ -40,6 +40,9 @@ class EAST(TreeSearch):
     n_winners
         So many of the best candidates of a step get full EM, and the best of them is taken. In the
         paper it is one.
+    max_candidates
+        Most node introductions, and most relocations, that get local EM in a step. If there are
+        more, those that data completion finds the most promising; none: all.
     n_runs
         Searches, each with its own random numbers; the best result is taken.
     any_mediator
@@ -93,6 +96,7 @@ class EAST(TreeSearch):
         evaluation: str = "rl",
         cost_effectiveness: bool = True,
         n_winners: int = 4,
+        max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,
         start: Network | None = None,
@@ -114,6 +118,7 @@ class EAST(TreeSearch):
             nu=nu,
             evaluation=evaluation,
             n_winners=n_winners,
+            max_candidates=max_candidates,
             n_runs=n_runs,
             any_mediator=any_mediator,
             start=start,

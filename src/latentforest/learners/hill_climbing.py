@@ -28,7 +28,7 @@ class HillClimbing(TreeSearch):
 
     Parameters
     ----------
-    mu, nu, evaluation, n_winners, n_runs, any_mediator, start, max_states, fixed
+    mu, nu, evaluation, n_winners, max_candidates, n_runs, any_mediator, start, max_states, fixed
         As for ``EAST``.
     max_steps, max_iterations, tolerance, smoothing, checkpoint, resume
         As for ``EAST``.

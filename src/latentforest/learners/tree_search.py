@@ -57,6 +57,7 @@ class TreeSearch(LatentLearner):
         nu: int = 20,
         evaluation: str = "rl",
         n_winners: int = 4,
+        max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,
         start: Network | None = None,
@@ -77,6 +78,7 @@ class TreeSearch(LatentLearner):
         self.nu = nu
         self.evaluation = evaluation
         self.n_winners = n_winners
+        self.max_candidates = max_candidates
         self.n_runs = n_runs
         self.any_mediator = any_mediator
         self.start = start
@@ -147,6 +149,7 @@ class TreeSearch(LatentLearner):
             mu=int(self.mu),
             nu=int(self.nu),
             n_winners=int(self.n_winners),
+            max_candidates=self.max_candidates,
             settings=EMSettings(self.max_iterations, self.tolerance),
             rules=Rules(self.max_states, frozenset(_read_names(self.fixed))),
             seed=work.seed,
@@ -211,6 +214,7 @@ class TreeSearch(LatentLearner):
             ("mu", 1),
             ("nu", 1),
             ("n_winners", 1),
+            ("max_candidates", 1),
             ("n_runs", 1),
             ("max_states", 2),
             ("max_steps", 0),

@@ -93,11 +93,14 @@ class Effort:
     seed
         Every place of the network has its own stream of random numbers, derived from the seed and
         from the names of the variables.
+    max_candidates
+        Most candidates of an operator that get local EM in a step; none: all.
     """
 
     mu: int
     nu: int
     seed: int
+    max_candidates: int | None = None
 
     @property
     def limits(self) -> Limits:

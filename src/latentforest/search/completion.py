@@ -144,6 +144,11 @@ class Completion:
             self._dependence[hub].update(found)
         return self._dependence
 
+    def measure_pair(self, candidate: NodeIntroduction) -> tuple[float, float]:
+        """Return what was measured of the two neighbours of a hub."""
+        between, left, right = self._dependence[candidate.hub], candidate.left, candidate.right
+        return between.get((left, right)) or between[right, left]
+
     def count_triples(self, hub: str, left: str) -> FloatArray:
         """Count a hub with one of its neighbours and each of those after it.
 
@@ -389,7 +394,7 @@ def score_node_introductions(completion: Completion, group: Sequence[Candidate])
     It does not depend on the number of states: all mediators but the largest are ruled out.
     """
     hubs = (c.hub for c in group if isinstance(c, NodeIntroduction))
-    measures = completion.measure_dependence(hubs)
+    completion.measure_dependence(hubs)
     largest: dict[tuple[str, str, str], int] = {}
     for c in group:
         assert isinstance(c, NodeIntroduction)
@@ -398,9 +403,8 @@ def score_node_introductions(completion: Completion, group: Sequence[Candidate])
     scores = []
     for c in group:
         assert isinstance(c, NodeIntroduction)
-        between = measures[c.hub]
-        g2, _ = between.get((c.left, c.right)) or between[c.right, c.left]
-        scores.append(g2 if c.card == largest[c.hub, c.left, c.right] else -math.inf)
+        is_largest = c.card == largest[c.hub, c.left, c.right]
+        scores.append(completion.measure_pair(c)[0] if is_largest else -math.inf)
     return scores
 
 

@@ -8,6 +8,7 @@ from latentforest.search.candidate import Candidate, Effort, Proposal
 from latentforest.search.completion import pick_by_data_completion
 from latentforest.search.model import Model
 from latentforest.search.restricted import evaluate_restricted
+from latentforest.search.screening import screen
 from latentforest.search.search import Rank, Tell
 
 
@@ -23,6 +24,7 @@ def pick_by_restricted_likelihood(
 
     All of them get full EM, also those that seem far behind: leaving these out made results worse.
     """
+    candidates = screen(model, candidates, rank, effort.max_candidates, lambda: tell(()))
     proposals = evaluate_restricted(model, candidates, effort, tell)
     proposals.sort(key=lambda p: -rank(model, p.log_likelihood, p.candidate.change))
     return proposals[:n_winners]

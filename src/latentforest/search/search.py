@@ -84,6 +84,8 @@ class Search:
         Starts and iterations of local EM.
     n_winners
         How many of the best candidates get full EM before one is picked.
+    max_candidates
+        Most candidates of an operator that get local EM in a step; none: all.
     settings
         Of full EM.
     rules
@@ -105,6 +107,7 @@ class Search:
     mu: int
     nu: int
     n_winners: int
+    max_candidates: int | None
     settings: EMSettings
     rules: Rules
     seed: int
@@ -236,7 +239,8 @@ class Search:
             self._check_clock()
             self._tell(choice, f"{n_done:,} of {len(candidates):,} candidates", f"best {best[1]}")
 
-        effort = Effort(self.mu, self.nu, _mix(self.seed, choice.number))
+        seed = _mix(self.seed, choice.number)
+        effort = Effort(self.mu, self.nu, seed, self.max_candidates)
         winners = self.evaluate(model, candidates, effort, rank, choice.n_winners, tell)
         self._spend("candidates", began)
         return winners
