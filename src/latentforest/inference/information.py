@@ -212,13 +212,19 @@ def _cut(data: Dataset, block: int) -> list[_Block]:
 
 
 def _describe(data: Dataset, columns: list[int], n_states: int, is_complete: bool) -> _Block:
-    counts = np.stack([data.counts(data.names[j]) for j in columns], axis=1)
+    counts = np.stack([_count(data.columns[j], n_states, data.weights) for j in columns], axis=1)
     frequent = counts.argmax(axis=0) if n_states else np.zeros(len(columns), np.int64)
     described = _Block(np.array(columns), n_states, is_complete, frequent, counts)
     if not is_complete:
         return described
     order = np.concatenate([described.states, frequent[None]])
     return described._replace(counts=np.take_along_axis(counts, order, axis=0))
+
+
+def _count(codes: AnyArray, n_states: int, weights: FloatArray) -> FloatArray:
+    """Total weight of each state."""
+    counts = np.bincount(codes.astype(np.intp) + 1, weights, n_states + 1)
+    return counts[1:].astype(np.float64)
 
 
 def _complete(counts: FloatArray, a: _Block, b: _Block) -> FloatArray:
@@ -323,7 +329,8 @@ class _DenseProduct:
         if self._kept is not None and key in self._kept:
             return self._kept[key]
         codes = np.stack([self._data.columns[j][rows] for j in block.columns])
-        encoded: AnyArray = (codes == block.states[:, :, None]).astype(self._type)
+        states = block.states[:, :, None].astype(codes.dtype)
+        encoded: AnyArray = (codes == states).astype(self._type)
         encoded = encoded.reshape(-1, codes.shape[1])
         if self._kept is not None:
             self._kept[key] = encoded
