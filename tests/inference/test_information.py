@@ -12,6 +12,7 @@ from latentforest.inference.information import (
     indicators,
     joint_counts,
     mutual_information,
+    pair_scores,
     posterior_information,
     table_information,
 )
@@ -64,6 +65,23 @@ def test_diagonal_is_the_entropy():
     for name, value in zip(table.names, mutual_information(table).diagonal(), strict=True):
         p = table.counts(name) / table.counts(name).sum()
         assert value == pytest.approx(-(p[p > 0] * np.log(p[p > 0])).sum())
+
+
+def test_scores_of_pairs():
+    table = make_table(8, 100, [2, 3, 2, 4, 3], weights="fractions")
+
+    def score(counts):
+        return counts.sum(axis=(0, 2)) + (counts**2).sum(axis=(0, 2))
+
+    found = pair_scores(table, score, block=3)
+    cards = [2, 3, 2, 4, 3]
+    for i in range(5):
+        for j in range(i, 5):
+            counts = count_pair(
+                table.columns[i], table.columns[j], table.weights, (cards[i], cards[j])
+            )
+            assert found[i, j] == pytest.approx(counts.sum() + (counts**2).sum())
+    np.testing.assert_array_equal(found, found.T)
 
 
 def test_no_row_has_both():

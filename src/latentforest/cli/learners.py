@@ -30,6 +30,8 @@ LEARNERS = {
     "east": Learner("EAST", "a tree of hidden variables, by search"),
     "hill-climbing": Learner("HillClimbing", "an older search, in two phases"),
     "double-hill-climbing": Learner("DoubleHillClimbing", "an older search, slow, for few columns"),
+    "bin": Learner("BinaryForest", "a binary forest of hidden variables, joined pair by pair"),
+    "chow-liu": Learner("ChowLiu", "a tree of the columns themselves, no hidden variable"),
     "independence": Learner("Independence", "no hidden variable, the baseline"),
 }
 

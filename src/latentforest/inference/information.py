@@ -8,7 +8,7 @@ without missing values needs no indicator of its most frequent state.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
 from typing import NamedTuple, Protocol
 
@@ -27,6 +27,8 @@ EXACT = 1 << 24  # whole numbers below this are exact in single precision
 KEPT_BYTES = 1 << 27  # dense indicators that are kept for later pairs of blocks
 FEW = 1 << 32  # multiplications that are not worth compiling code for
 MOST_REPEATS = 8.0  # whole weights become repeated rows while these are not so many times more
+
+Score = Callable[[FloatArray], FloatArray]
 
 
 def mutual_information(data: Dataset, n_jobs: int | None = None, block: int = BLOCK) -> FloatArray:
@@ -55,6 +57,32 @@ def mutual_information(data: Dataset, n_jobs: int | None = None, block: int = BL
     array([[0.5117, 0.0296],
            [0.0296, 0.6931]])
     """
+    return _over_pairs(data, _judge, n_jobs, block)
+
+
+def pair_scores(
+    data: Dataset, score: Score, n_jobs: int | None = None, block: int = BLOCK
+) -> FloatArray:
+    """Return any score of all pairs of columns that is a function of their joint counts.
+
+    Parameters
+    ----------
+    data, n_jobs, block
+        As for ``mutual_information``.
+    score
+        Takes joint counts, ``(n_states, n_columns, n_states, n_columns)``: those of some columns
+        with the same number of states against some others. Returns a value for each pair,
+        ``(n_columns, n_columns)``. The order of the states is not that of the columns.
+    """
+    return _over_pairs(data, lambda table, a, b: score(table), n_jobs, block)
+
+
+def _over_pairs(
+    data: Dataset,
+    judge: Callable[[FloatArray, _Block, _Block], FloatArray],
+    n_jobs: int | None,
+    block: int,
+) -> FloatArray:
     if block < 1:
         raise ParameterError(f"block must be at least 1, got {block!r}")
     blocks = _cut(data, block)
@@ -63,7 +91,7 @@ def mutual_information(data: Dataset, n_jobs: int | None = None, block: int = BL
 
     def fill(pair: tuple[_Block, _Block]) -> None:
         a, b = pair
-        values = _judge(_complete(product(a, b), a, b), a, b)
+        values = judge(_complete(product(a, b), a, b), a, b)
         result[np.ix_(a.columns, b.columns)] = values
         result[np.ix_(b.columns, a.columns)] = values.T
 
@@ -128,7 +156,8 @@ def posterior_information(
     """
     if not left or not right:
         return np.zeros((len(left), len(right)))
-    counts = joint_counts(np.concatenate(left, axis=1), np.concatenate(right, axis=1), weights)
+    weighted = (np.concatenate(left, axis=1) * weights[:, None]).T
+    counts = np.concatenate([weighted @ each for each in right], axis=1)
     rows, columns = _starts(left), _starts(right)
     of_left = np.add.reduceat(counts, columns, axis=1)  # marginals, over what both sides have
     of_right = np.add.reduceat(counts, rows, axis=0)
