@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from latentforest.estimation.priors import Smoothing
+from latentforest.learners.base import NetworkLearner
 from latentforest.learners.progress import Say
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.model import Network
@@ -46,7 +47,9 @@ class EAST(TreeSearch):
         A new latent variable may have fewer states than the one it is introduced at; in the paper
         it has as many.
     start
-        Initial model; default a latent class model with two classes.
+        Initial model; default a latent class model with two classes. A network; or a learner
+        ("bin", "bridged-islands", "chow-liu", or an estimator, fitted or not) whose result is made
+        a regular latent tree.
     max_states
         Most states of a latent variable.
     fixed
@@ -95,7 +98,7 @@ class EAST(TreeSearch):
         n_winners: int = 4,
         n_runs: int = 1,
         any_mediator: bool = True,
-        start: Network | None = None,
+        start: Network | NetworkLearner | str | None = None,
         max_states: int | None = None,
         fixed: Any = (),
         max_steps: int | None = None,
