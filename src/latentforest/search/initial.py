@@ -15,7 +15,7 @@ from latentforest.inference.information import indicators, joint_counts, posteri
 from latentforest.inference.posteriors import compute_posteriors, fill_impossible
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
-from latentforest.model.spanning import spanning_forest
+from latentforest.model.spanning import Edge, spanning_forest
 from latentforest.model.structure import Structure
 from latentforest.search.naming import name_new_latent
 from latentforest.search.operators.state_deletion import merge_states
@@ -87,38 +87,44 @@ def lift_columns(network: Network) -> Network:
 
 
 def join_trees(network: Network, data: PatternedData) -> Network:
-    """Join the trees, and columns alone, where latent variables tell most of each other."""
+    """Join the trees where latent variables tell most of each other (Chow and Liu).
+
+    A column alone is hung on the latent variable that tells most of it.
+    """
     structure = network.structure
     alone = [
         name
         for name in structure.observed
         if not structure.neighbours(name) and structure.shape(name)[-1] > 1
     ]
-    names = [*structure.latents, *alone]
+    latents = structure.latents
     shares = _find_shares(network, data, alone)
-    gains = posterior_information(shares, shares, data.row_weights)
-    first = len(structure.latents)
-    gains[first:, first:] = -np.inf  # two columns alone are not joined
-    number = {name: i for i, name in enumerate(names)}
-    kept = {
-        (number[parent], number[name])
-        for name in structure.latents
-        for parent in structure.parents(name)
-    }
-    for i, j in kept:
-        gains[i, j] = gains[j, i] = np.inf
-    for i, j in spanning_forest(_rank_first(gains)):
-        if (i, j) not in kept and (j, i) not in kept:
-            counts = joint_counts(shares[i], shares[j], data.row_weights) + 1.0
-            table = counts / counts.sum(axis=1, keepdims=True)
-            network = _hang(network, names[j], names[i], table)
+    hidden, columns = shares[: len(latents)], shares[len(latents) :]
+    number = {name: i for i, name in enumerate(latents)}
+    kept = [(number[z], number[y]) for y in latents for z in structure.parents(y)]
+    pairs = _span(posterior_information(hidden, hidden, data.row_weights), kept)
+    for i, j in pairs:
+        table = _condition(joint_counts(hidden[i], hidden[j], data.row_weights))
+        network = _hang(network, latents[j], latents[i], table)
+    best = posterior_information(columns, hidden, data.row_weights).argmax(axis=1)
+    for name, share, i in zip(alone, columns, best, strict=True):
+        table = _condition(joint_counts(hidden[i], share, data.row_weights))
+        network = _hang(network, name, latents[i], table)
     return network
 
 
-def _rank_first(gains: FloatArray) -> FloatArray:
-    """Replace infinite gains by one that is higher than all others."""
-    finite = gains[np.isfinite(gains)]
-    return np.where(gains == np.inf, 2.0 * finite.max(initial=0.0) + 1.0, gains)
+def _span(gains: FloatArray, kept: list[Edge]) -> list[Edge]:
+    """Return the edges of the best spanning tree that has the edges given, without these."""
+    highest = 2.0 * gains.max(initial=0.0) + 1.0
+    for i, j in kept:
+        gains[i, j] = gains[j, i] = highest
+    return [edge for edge in spanning_forest(gains) if gains[edge] < highest]
+
+
+def _condition(counts: FloatArray) -> FloatArray:
+    """Distributions of the second variable given the first; a count more for each cell."""
+    table: FloatArray = (counts + 1.0) / (counts + 1.0).sum(axis=1, keepdims=True)
+    return table
 
 
 def _find_shares(network: Network, data: PatternedData, alone: list[str]) -> list[FloatArray]:
