@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from latentforest import BinaryForest, Dataset, Variable, datasets
+from latentforest import BinaryForest, Dataset, Network, Variable, datasets
 from latentforest.datasets.generate import random_latent_tree, with_missing
 from latentforest.errors import ParameterError
+from latentforest.estimation.two_way import choose_classes
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.posteriors import compute_posteriors
 from latentforest.search.joining import GrowingForest
@@ -20,8 +21,6 @@ def draw(n_rows=800, seed=0):
     sharp = np.array([[0.9, 0.1], [0.15, 0.85]])
     variables = [Variable.hidden("A", 2), Variable.hidden("B", 2)]
     variables += [Variable(f"{z}{i}", ("0", "1")) for z in "ab" for i in range(4)]
-    from latentforest import Network
-
     arcs = {"B": "A"} | {f"{z}{i}": z.upper() for z in "ab" for i in range(4)}
     tables = {"A": [0.5, 0.5], "B": [[0.7, 0.3], [0.3, 0.7]]}
     tables |= {f"{z}{i}": sharp for z in "ab" for i in range(4)}
@@ -75,8 +74,6 @@ def test_the_first_pair_has_the_highest_mutual_information():
 
 def test_posteriors_while_it_grows_are_those_of_the_network():
     """Pseudo-frequencies of latent variables against the joint posterior of each, by rows."""
-    from latentforest.estimation.two_way import choose_classes
-
     table = with_missing(TABLE.take(np.arange(60)), 0.2, random_state=1)
     forest = GrowingForest(table)
     for left, right in (("a0", "a1"), ("a2", "a3"), ("Y1", "Y2"), ("b0", "b1")):
