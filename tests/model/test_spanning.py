@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 from latentforest.model.spanning import direct, spanning_forest
 from reference.spanning import kruskal, prim
@@ -21,6 +22,14 @@ def test_kruskal_and_prim_give_the_same_tree(seed, n):
     gains = make_gains(seed, n)
     found = set(spanning_forest(gains))
     assert found == kruskal(gains) == prim(gains)
+
+
+@pytest.mark.parametrize("n", [2, 30, 200])
+def test_the_same_tree_as_scipy(n):
+    gains = make_gains(n, n)
+    tree = minimum_spanning_tree(gains.max() + 1.0 - gains).tocoo()
+    pairs = zip(tree.row.tolist(), tree.col.tolist(), strict=True)
+    assert set(spanning_forest(gains)) == {(min(pair), max(pair)) for pair in pairs}
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 8))

@@ -205,23 +205,19 @@ class ChowLiu(NetworkLearner):
 
 def _count(structure: Structure, data: Dataset) -> FloatArray:
     """Counts of all tables, on the rows that are complete in the family."""
+    columns = dict(zip(data.names, data.columns, strict=True))
     counts = np.empty(structure.n_values)
     for name in structure.names:
         table = structure.table_view(counts, name)
-        parents = structure.parents(name)
-        if parents:
-            table[...] = _count_pair(data, parents[0], name)
-        else:
-            table[...] = data.counts(name)
+        codes = columns[name].astype(np.intp)
+        is_there = codes >= 0
+        for parent in structure.parents(name):
+            above = columns[parent].astype(np.intp)
+            is_there &= above >= 0
+            codes += above * table.shape[-1]
+        found = np.bincount(codes[is_there], data.weights[is_there], table.size)
+        table[...] = found.reshape(table.shape)
     return counts
-
-
-def _count_pair(data: Dataset, left: str, right: str) -> FloatArray:
-    n_left, n_right = data.variable(left).n_states, data.variable(right).n_states
-    a, b = data.column(left).astype(np.intp), data.column(right).astype(np.intp)
-    both = (a >= 0) & (b >= 0)
-    cells = np.bincount(a[both] * n_right + b[both], data.weights[both], n_left * n_right)
-    return cells.reshape(n_left, n_right).astype(np.float64)
 
 
 def _normalize(structure: Structure, counts: FloatArray) -> FloatArray:
