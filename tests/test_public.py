@@ -12,6 +12,8 @@ import latentforest
 
 PUBLIC = [
     "EAST",
+    "BinaryForest",
+    "ChowLiu",
     "Dataset",
     "DoubleHillClimbing",
     "HillClimbing",

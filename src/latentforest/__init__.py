@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from latentforest.data import Dataset, Variable, read
     from latentforest.learners import (
         EAST,
+        BinaryForest,
+        ChowLiu,
         DoubleHillClimbing,
         HillClimbing,
         Independence,
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
 
 _HOMES = {
+    "BinaryForest": "latentforest.learners",
+    "ChowLiu": "latentforest.learners",
     "Dataset": "latentforest.data",
     "DoubleHillClimbing": "latentforest.learners",
     "EAST": "latentforest.learners",
@@ -43,6 +47,8 @@ _HOMES = {
 
 __all__ = [
     "EAST",
+    "BinaryForest",
+    "ChowLiu",
     "Dataset",
     "DoubleHillClimbing",
     "HillClimbing",

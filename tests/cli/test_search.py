@@ -123,6 +123,22 @@ def test_start(run, table, tmp_path):
     assert facts["bic"] == pytest.approx(whole.bic_, abs=1)
 
 
+def test_start_by_name(run, table):
+    arguments = ["--learner", "east", "--start", "bin", "--max-steps", "1", "--json"]
+    facts = json.loads(run("learn", table, *arguments).stdout)
+    assert facts["settings"]["start"] == "bin"
+    assert facts["history"][0]["n_latents"] > 1
+
+
+@pytest.mark.parametrize("learner", ["bin", "chow-liu"])
+def test_learners_that_do_not_search(run, table, tmp_path, learner):
+    out = tmp_path / "model.json"
+    facts = json.loads(run("learn", table, "--learner", learner, "--out", out, "--json").stdout)
+    assert facts["history"]
+    assert bool(facts["latents"]) == (learner == "bin")
+    assert lf.load(out).observed
+
+
 def test_start_of_another_table(run, model):
     result = run("learn", "hiv-tests", "--learner", "east", "--start", model, code=1)
     assert "column 'A' has states" in result.stderr

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import latentforest as lf
 from latentforest import EAST, datasets
@@ -413,17 +414,66 @@ def make_start(table, n_states, parents, latents=("Y",)):
     return Network(structure, flat)
 
 
+@pytest.mark.parametrize(
+    ("n_states", "parents", "latents"),
+    [(65, {}, ("Y",)), (2, {}, ("Y", "Z")), (2, {"X2": "X1"}, ("Y",))],
+    ids=["irregular", "latent alone", "inner column"],
+)
+def test_a_start_is_made_regular(table, n_states, parents, latents):
+    start = make_start(table, n_states, parents, latents)
+    model = learn(table, start=start, max_steps=1)
+    assert_valid(model, table)
+    assert not find_irregular(model.network_.structure)
+
+
+@pytest.mark.parametrize("start", ["bin", "chow-liu", "latent-class"])
+def test_a_learner_by_name_gives_the_start(table, start):
+    model = learn(table, start=start, max_steps=0)
+    assert_valid(model, table)
+    assert len(model.network_.structure.roots) == 1
+    first = learn(table, max_steps=0).bic_
+    assert start == "latent-class" or model.bic_ > first + 1
+
+
+def test_a_learner_gives_the_start(table):
+    learner = lf.BinaryForest(linkage="average", random_state=1)
+    fresh = learn(table, start=learner, max_steps=2)
+    assert not hasattr(learner, "network_")
+    fitted = learn(table, start=learner.fit(table), max_steps=2)
+    assert fresh.network_ == fitted.network_
+    assert clone(fitted).get_params()["start__linkage"] == "average"
+
+
+def test_a_learner_that_finds_nothing_leaves_two_classes():
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 2, 200) for _ in range(4)]
+    noise = Dataset([Variable(f"x{i}", ("a", "b")) for i in range(4)], columns)
+    model = learn(noise, start="bin", max_steps=0)
+    assert len(model.network_.latents) == 1
+
+
+def test_fixed_names_are_looked_for_in_the_start_of_a_learner(table):
+    with pytest.raises(ParameterError, match="fixed names 'nobody'"):
+        learn(table, start="bin", fixed="nobody")
+
+
+def test_a_search_from_a_learner_can_be_resumed(table, tmp_path):
+    path = tmp_path / "steps.jsonl"
+    whole = learn(table, start="bin", max_steps=3)
+    learn(table, start="bin", max_steps=1, checkpoint=path)
+    again = learn(table, start="bin", max_steps=3, checkpoint=path, resume=True)
+    assert again.network_ == whole.network_
+    with pytest.raises(LatentForestError):
+        learn(table, start="chow-liu", max_steps=3, checkpoint=path, resume=True)
+
+
 def test_starts_that_do_not_fit_are_refused(table, found):
-    with pytest.raises(ModelError, match="not regular at Y"):
-        learn(table, start=make_start(table, 65, {}))
-    with pytest.raises(ModelError, match="has no neighbour"):
-        learn(table, start=make_start(table, 2, {}, ("Y", "Z")))
-    with pytest.raises(ModelError, match="observed variables must be leaves"):
-        learn(table, start=make_start(table, 2, {"X2": "X1"}))
     with pytest.raises(ModelError, match=r"differ in \['X1', 'other'\]"):
         learn(table, start=found.network_.renamed({"X1": "other"}))
-    with pytest.raises(ParameterError, match="start must be a Network, got str"):
+    with pytest.raises(ParameterError, match=r"no learner 'model\.json'; known are bin"):
         learn(table, start="model.json")
+    with pytest.raises(ParameterError, match=r"a learner or .*, got int"):
+        learn(table, start=3)
 
 
 def test_a_start_with_other_states_is_refused(table, found):

@@ -89,8 +89,12 @@ Runs = Annotated[
     _search("Searches with different random numbers; the best result is kept.", "N", min=1),
 ]
 Start = Annotated[
-    Path | None,
-    _search("Model file to begin with; if left out, two classes.", "MODEL"),
+    str | None,
+    _search(
+        "Model file to begin with, or the learner that makes one: bin, bridged-islands, chow-liu; "
+        "if left out, two classes.",
+        "MODEL",
+    ),
 ]
 Fixed = Annotated[
     str | None,

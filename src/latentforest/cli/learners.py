@@ -30,6 +30,8 @@ LEARNERS = {
     "east": Learner("EAST", "a tree of hidden variables, by search"),
     "hill-climbing": Learner("HillClimbing", "an older search, in two phases"),
     "double-hill-climbing": Learner("DoubleHillClimbing", "an older search, slow, for few columns"),
+    "bin": Learner("BinaryForest", "a binary forest of hidden variables, joined pair by pair"),
+    "chow-liu": Learner("ChowLiu", "a tree of the columns themselves, no hidden variable"),
     "independence": Learner("Independence", "no hidden variable, the baseline"),
 }
 
@@ -135,15 +137,21 @@ def read_evaluation(text: str | None) -> str | None:
     return text
 
 
-def read_start(path: Path | None) -> Network | None:
-    """Read ``--start``: the model that a search begins with."""
-    if path is None:
+def read_start(text: str | None) -> Network | str | None:
+    """Read ``--start``: a learner's name, or the model that a search begins with."""
+    if text is None:
         return None
+    from latentforest.learners.starts import START_LEARNERS
     from latentforest.model import load
 
+    path = Path(text)
+    if text in START_LEARNERS:
+        return text
     if not path.is_file():
         raise typer.BadParameter(
-            f"there is no file {path}; expected a model written by 'learn'", param_hint="--start"
+            f"there is no file {path}; expected a model written by 'learn', "
+            f"or one of {', '.join(START_LEARNERS)}",
+            param_hint="--start",
         )
     return load(path)
 

@@ -1,9 +1,19 @@
 """One file per learning algorithm."""
 
+from latentforest.learners.binary_forest import BinaryForest
+from latentforest.learners.chow_liu import ChowLiu
 from latentforest.learners.double_hill_climbing import DoubleHillClimbing
 from latentforest.learners.east import EAST
 from latentforest.learners.hill_climbing import HillClimbing
 from latentforest.learners.independence import Independence
 from latentforest.learners.latent_class import LatentClass
 
-__all__ = ["EAST", "DoubleHillClimbing", "HillClimbing", "Independence", "LatentClass"]
+__all__ = [
+    "EAST",
+    "BinaryForest",
+    "ChowLiu",
+    "DoubleHillClimbing",
+    "HillClimbing",
+    "Independence",
+    "LatentClass",
+]

@@ -195,7 +195,11 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         ndarray of shape (n_rows,), or (n_rows, n_latents)
             One column is given as a vector.
         """
-        states = np.stack([np.argmax(p, axis=1) for p in self._posteriors(X)], axis=1)
+        dataset = self._encode(X)
+        posteriors = self._posteriors(dataset)
+        states = np.zeros((dataset.n_rows, len(posteriors)), np.intp)
+        for column, posterior in zip(states.T, posteriors, strict=True):
+            column[:] = np.argmax(posterior, axis=1)
         return states[:, 0] if states.shape[1] == 1 else states
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> AnyArray:
@@ -204,7 +208,9 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
 
     def transform(self, X: Any) -> FloatArray:
         """Return the posteriors of all latent variables side by side."""
-        return np.concatenate(self._posteriors(X), axis=1)
+        dataset = self._encode(X)
+        nothing = np.zeros((dataset.n_rows, 0))  # all there is without latent variables
+        return np.concatenate([nothing, *self._posteriors(dataset)], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Name the columns of ``transform``: variable=state."""

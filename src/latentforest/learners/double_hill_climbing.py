@@ -8,6 +8,7 @@ from typing import Any
 from latentforest.data import Dataset
 from latentforest.errors import ParameterError
 from latentforest.estimation.priors import Smoothing
+from latentforest.learners.base import NetworkLearner
 from latentforest.learners.progress import Say
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.model import Network
@@ -68,7 +69,7 @@ class DoubleHillClimbing(TreeSearch):
         max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,
-        start: Network | None = None,
+        start: Network | NetworkLearner | str | None = None,
         max_states: int | None = None,
         fixed: Any = (),
         max_steps: int | None = None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from latentforest.estimation.priors import Smoothing
+from latentforest.learners.base import NetworkLearner
 from latentforest.learners.progress import Say
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.model import Network
@@ -49,7 +50,9 @@ class EAST(TreeSearch):
         When the search ends, go on with new latent variables that have fewer states than the one
         they are introduced at; in the paper they have as many.
     start
-        Initial model; default a latent class model with two classes.
+        Initial model; default a latent class model with two classes. A network; or a learner
+        ("bin", "bridged-islands", "chow-liu", or an estimator, fitted or not) whose result is made
+        a regular latent tree.
     max_states
         Most states of a latent variable.
     fixed
@@ -99,7 +102,7 @@ class EAST(TreeSearch):
         max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,
-        start: Network | None = None,
+        start: Network | NetworkLearner | str | None = None,
         max_states: int | None = None,
         fixed: Any = (),
         max_steps: int | None = None,

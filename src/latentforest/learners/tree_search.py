@@ -5,25 +5,25 @@ from __future__ import annotations
 import numbers
 import time
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 from latentforest.data import Dataset, Variable
-from latentforest.errors import DataError, ModelError, ParameterError
+from latentforest.errors import DataError, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.forest import Forest
-from latentforest.inference.messages import check_latent_forest
 from latentforest.inference.rooting import reroot
-from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.base import LatentLearner, Learned, NetworkLearner, Work
 from latentforest.learners.progress import Say
 from latentforest.learners.smoothing import choose_pseudo_count
+from latentforest.learners.starts import check_start, describe_start, find_start
 from latentforest.model import Network, Structure
-from latentforest.model.document import to_document
 from latentforest.search.evaluation import EVALUATIONS
 from latentforest.search.journal import Journal, fingerprint
 from latentforest.search.model import Model, fit_fully
-from latentforest.search.regularity import find_irregular, most_states
+from latentforest.search.regularity import most_states
 from latentforest.search.search import Search, SearchEnded
 from latentforest.search.tree import Rules
 
@@ -60,7 +60,7 @@ class TreeSearch(LatentLearner):
         max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,
-        start: Network | None = None,
+        start: Network | NetworkLearner | str | None = None,
         max_states: int | None = None,
         fixed: Any = (),
         max_steps: int | None = None,
@@ -166,12 +166,16 @@ class TreeSearch(LatentLearner):
             settings.pop(name, None)
         settings["fixed"] = sorted(_read_names(self.fixed))
         if self.start is not None:
-            settings["start"] = to_document(self.start)
+            settings["start"] = describe_start(self.start)
         return settings
 
     def _fit_start(self, work: Work, search: Search, run: int) -> Model:
         if self.start is not None:
-            return fit_fully(self.start, work.data, search.settings, work.deadline)
+            given = replace(work, seed=work.seed + run)
+            initial = find_start(self.start, given, self.get_params(deep=False))
+            if initial is not None:
+                self._check_fixed(initial.structure)
+                return fit_fully(initial, work.data, search.settings, work.deadline)
         work.say("start: a latent class model with two classes")
         structure = make_start(work.table)
         forest = Forest(structure, work.data)
@@ -229,9 +233,13 @@ class TreeSearch(LatentLearner):
             raise ParameterError(f"evaluation must be one of {known}, got {self.evaluation!r}")
         if self.smoothing != "cv":
             pseudo_counts(Structure(table.variables, {}), self.smoothing)
-        if self.start is not None:
+        initial = make_start(table)
+        if self.start is None:
+            self._check_fixed(initial)
+        else:
             check_start(self.start, table)
-        initial = make_start(table) if self.start is None else self.start.structure
+
+    def _check_fixed(self, initial: Structure) -> None:
         unknown = [name for name in _read_names(self.fixed) if name not in initial.names]
         if unknown:
             names = ", ".join(map(repr, unknown))
@@ -256,16 +264,3 @@ def make_start(table: Dataset) -> Structure:
         latent += "_"
     variables = [Variable.hidden(latent, 2), *table.variables]
     return Structure(variables, dict.fromkeys(names, latent))
-
-
-def check_start(start: Network, table: Dataset) -> None:
-    """Refuse initial models that do not fit the table or are not regular."""
-    if not isinstance(start, Network):
-        raise ParameterError(f"start must be a Network, got {type(start).__name__}")
-    check_latent_forest(start.structure)
-    missing = set(table.names) ^ set(start.observed)
-    if missing:
-        raise ModelError(f"the initial model and the table differ in {sorted(missing)[:10]}")
-    irregular = find_irregular(start.structure)
-    if irregular:
-        raise ModelError(f"the initial model is not regular at {', '.join(irregular)}")

@@ -1,0 +1,242 @@
+"""Chow-Liu: the tree, or forest, over the columns that has the greatest score.
+
+Chow and Liu (1968): a tree's score is a sum over its edges, so that the best tree is a maximum
+spanning tree. With missing values, the counts are expected ones (EM).
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentforest.data import Dataset
+from latentforest.data.table import Table
+from latentforest.errors import ParameterError
+from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
+from latentforest.estimation.priors import Smoothing, pseudo_counts
+from latentforest.inference.expected_pairs import expected_pairs
+from latentforest.inference.forest import Forest
+from latentforest.inference.information import pair_scores
+from latentforest.kernels.types import FloatArray
+from latentforest.learners.base import Learned, NetworkLearner, Work
+from latentforest.learners.progress import Say
+from latentforest.model import Network, Structure
+from latentforest.model.spanning import Edge, direct, spanning_forest
+from latentforest.scores.edges import EDGE_CRITERIA, edge_score
+
+START_COUNT = 0.1  # pseudo-count with which EM starts, so that no cell is ruled out
+
+
+@dataclass(frozen=True)
+class _Round:
+    """A forest with its parameters."""
+
+    edges: list[Edge]
+    gains: list[float]
+    network: Network
+    result: FitResult
+
+
+class ChowLiu(NetworkLearner):
+    """The best tree over the columns themselves, without latent variables.
+
+    Parameters
+    ----------
+    criterion
+        "likelihood": the tree of the highest likelihood. "bic", "aic" or "bde": the forest of the
+        highest score, without the edges that do not raise it.
+    equivalent_size
+        Observations that the prior of "bde" is worth.
+    root
+        Column at the root of its tree, or several; other trees are rooted at their first column.
+    n_rounds
+        Only with missing values: so many times the forest is chosen, first by pairs of columns on
+        the rows that have both, then by expected counts under the last one, as long as it
+        changes.
+    max_iterations, tolerance
+        Of EM, with missing values.
+    smoothing
+        Pseudo-counts: a number for each table cell, "none", "laplace", or arrays by column.
+    n_jobs
+        Threads; the result does not depend on it.
+    random_state
+        Taken for the sake of a common interface.
+    time_limit, progress
+        As for all learners.
+
+    Attributes
+    ----------
+    network_, log_likelihood_, n_parameters_, bic_
+        As for every learner.
+    edges_
+        The edges with what each adds to the score, greatest first.
+    history_
+        One row for each round.
+    monitor_
+        How EM went.
+
+    Examples
+    --------
+    >>> from latentforest import datasets
+    >>> model = ChowLiu().fit(datasets.load("role-conflict"))
+    >>> model.edges_["left"], model.edges_["right"], round(model.log_likelihood_, 2)
+    (['C', 'B', 'A'], ['D', 'D', 'B'], -512.72)
+    """
+
+    monitor_: Monitor
+
+    def __init__(
+        self,
+        criterion: str = "likelihood",
+        equivalent_size: float = 1.0,
+        root: str | Sequence[str] | None = None,
+        n_rounds: int = 1,
+        max_iterations: int = 1000,
+        tolerance: float = 1e-9,
+        smoothing: Smoothing = 0.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        progress: bool | Say = False,
+    ) -> None:
+        self.criterion = criterion
+        self.equivalent_size = equivalent_size
+        self.root = root
+        self.n_rounds = n_rounds
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.progress = progress
+
+    def _learn(self, work: Work) -> Learned:
+        self._check(work.table)
+        data = work.data.dataset
+        work.say(f"{self.criterion} of all pairs of {data.n_columns} columns")
+        gains = pair_scores(data, self._score(data), self.n_jobs)
+        rounds = [self._span(work, gains)]
+        while data.has_missing and len(rounds) < self.n_rounds and not work.is_late():
+            work.say(f"round {len(rounds) + 1}: expected counts of all pairs")
+            expected = self._expect(rounds[-1].network, data)
+            edges, _ = self._choose(expected)
+            if edges == rounds[-1].edges:
+                break
+            rounds.append(self._span(work, expected))
+        last = rounds[-1]
+        return Learned(
+            last.network,
+            last.result.log_likelihood,
+            history=Table(
+                {
+                    "round": list(range(1, len(rounds) + 1)),
+                    "n_edges": [len(each.edges) for each in rounds],
+                    "log_likelihood": [each.result.log_likelihood for each in rounds],
+                }
+            ),
+            attributes={"edges": _list_edges(data, last), "monitor": last.result.monitor},
+        )
+
+    def _check(self, table: Dataset) -> None:
+        edge_score(self.criterion, 1.0)
+        EMSettings(self.max_iterations, self.tolerance)
+        if not (isinstance(self.n_rounds, numbers.Integral) and self.n_rounds >= 1):
+            raise ParameterError(f"n_rounds must be at least 1, got {self.n_rounds!r}")
+        if not (isinstance(self.equivalent_size, numbers.Real) and self.equivalent_size > 0):
+            raise ParameterError(f"equivalent_size must be positive, got {self.equivalent_size!r}")
+        for name in self._roots():
+            table.index(name)
+
+    def _roots(self) -> list[str]:
+        return [self.root] if isinstance(self.root, str) else list(self.root or ())
+
+    def _score(self, data: Dataset) -> Any:
+        return edge_score(self.criterion, data.total_weight, float(self.equivalent_size))
+
+    def _choose(self, gains: FloatArray) -> tuple[list[Edge], list[float]]:
+        """Choose the edges: all that a tree needs, or those that raise the score."""
+        is_tree = self.criterion == EDGE_CRITERIA[0]
+        edges = spanning_forest(gains, -np.inf if is_tree else 0.0)
+        return edges, [float(gains[edge]) for edge in edges]
+
+    def _span(self, work: Work, gains: FloatArray) -> _Round:
+        data = work.data.dataset
+        edges, kept = self._choose(gains)
+        roots = [data.index(name) for name in self._roots()]
+        parents = direct(edges, data.n_columns, roots)
+        if any(parents[root] >= 0 for root in roots):
+            raise ParameterError(f"root names two columns of one tree: {self.root!r}")
+        structure = Structure(
+            data.variables,
+            {data.names[i]: data.names[j] for i, j in enumerate(parents) if j >= 0},
+        )
+        result = self._estimate(work, structure)
+        return _Round(edges, kept, Network(structure, result.parameters), result)
+
+    def _estimate(self, work: Work, structure: Structure) -> FitResult:
+        """Frequencies of the pairs; with missing values, EM from there."""
+        data = work.data.dataset
+        prior = pseudo_counts(structure, self.smoothing)
+        counts = _count(structure, data)
+        if not data.has_missing:
+            parameters = _normalize(structure, counts + prior)
+            some = counts > 0
+            value = float(counts[some] @ np.log(parameters[some]))
+            monitor = Monitor(converged=True, reason="nothing is missing: counts are exact")
+            return FitResult(parameters, value, value, monitor)
+        work.say("missing values: EM")
+        start = _normalize(structure, counts + START_COUNT)
+        settings = EMSettings(self.max_iterations, self.tolerance)
+        return fit(Forest(structure, work.data), start, prior, settings, deadline=work.deadline)
+
+    def _expect(self, network: Network, data: Dataset) -> FloatArray:
+        """Return the gains of all edges by expected counts."""
+        score = self._score(data)
+        gains = np.zeros((data.n_columns, data.n_columns))
+        for i, j, counts in expected_pairs(network, data):
+            gains[i, j] = gains[j, i] = score(counts[:, None, :, None])[0, 0]
+        return gains
+
+
+def _count(structure: Structure, data: Dataset) -> FloatArray:
+    """Counts of all tables, on the rows that are complete in the family."""
+    columns = dict(zip(data.names, data.columns, strict=True))
+    counts = np.empty(structure.n_values)
+    for name in structure.names:
+        table = structure.table_view(counts, name)
+        codes = columns[name].astype(np.intp)
+        is_there = codes >= 0
+        for parent in structure.parents(name):
+            above = columns[parent].astype(np.intp)
+            is_there &= above >= 0
+            codes += above * table.shape[-1]
+        found = np.bincount(codes[is_there], data.weights[is_there], table.size)
+        table[...] = found.reshape(table.shape)
+    return counts
+
+
+def _normalize(structure: Structure, counts: FloatArray) -> FloatArray:
+    """Divide the rows of all tables by their sums; uniform where nothing was counted."""
+    parameters = np.empty_like(counts)
+    for name in structure.names:
+        table = structure.table_view(counts, name)
+        sums = table.sum(axis=-1, keepdims=True)
+        here = structure.table_view(parameters, name)
+        here[...] = 1.0 / table.shape[-1]
+        np.divide(table, sums, out=here, where=sums > 0)
+    return parameters
+
+
+def _list_edges(data: Dataset, found: _Round) -> Table:
+    return Table(
+        {
+            "left": [data.names[i] for i, _ in found.edges],
+            "right": [data.names[j] for _, j in found.edges],
+            "gain": found.gains,
+        }
+    )

@@ -1,0 +1,121 @@
+"""What a search for latent trees can begin with: names of learners, learners, networks."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from sklearn.base import clone
+
+from latentforest.data import Dataset
+from latentforest.errors import ModelError, ParameterError
+from latentforest.inference.messages import check_latent_forest
+from latentforest.learners.base import NetworkLearner, Work
+from latentforest.model import Network
+from latentforest.model.document import to_document
+from latentforest.search.initial import make_regular
+from latentforest.search.regularity import find_irregular
+
+START_LEARNERS = {
+    "bin": "BinaryForest",
+    "bridged-islands": "BridgedIslands",
+    "chow-liu": "ChowLiu",
+    "latent-class": "LatentClass",
+}
+SHARED = ("max_states", "n_jobs")  # settings that a learner by name gets from the search
+
+
+def check_start(start: Any, table: Dataset) -> None:
+    """Refuse what is not a start, and networks that do not fit the table."""
+    if isinstance(start, str):
+        _find_class(start)
+    elif isinstance(start, Network):
+        check_columns(start, table)
+    elif not isinstance(start, NetworkLearner):
+        known = ", ".join(map(repr, START_LEARNERS))
+        raise ParameterError(
+            f"start must be a Network, a learner or one of {known}, got {type(start).__name__}"
+        )
+
+
+def check_columns(network: Network, table: Dataset) -> None:
+    """Refuse an initial model that is not a forest over the columns of the table."""
+    if not network.structure.is_forest:
+        check_latent_forest(network.structure)
+    missing = set(table.names) ^ set(network.observed)
+    if missing:
+        raise ModelError(f"the initial model and the table differ in {sorted(missing)[:10]}")
+
+
+def find_start(start: Any, work: Work, settings: dict[str, Any]) -> Network | None:
+    """Return the initial model of a search, regular; nothing if it would have no latent variable.
+
+    A network that is a regular latent forest stays as it is.
+
+    Parameters
+    ----------
+    start
+        A network, a learner (fitted or not) or the name of one.
+    work
+        Has the table.
+    settings
+        Of the search; a learner by name shares some of them.
+    """
+    if isinstance(start, Network):
+        network = start
+        if _is_regular(network):
+            return network
+    else:
+        network = _learn(start, work, settings)
+    check_columns(network, work.table)
+    return make_regular(network, work.data, settings.get("max_states"))
+
+
+def describe_start(start: Any) -> Any:
+    """Describe a start so that a checkpoint can be recognized."""
+    if isinstance(start, Network):
+        return to_document(start)
+    if isinstance(start, NetworkLearner):
+        if hasattr(start, "network_"):
+            return to_document(start.network_)
+        return {"learner": type(start).__name__, "settings": repr(start.get_params())}
+    return start
+
+
+def _is_regular(network: Network) -> bool:
+    structure = network.structure
+    has_leaves = not any(map(structure.children, structure.observed))
+    return (
+        has_leaves
+        and all(map(structure.neighbours, structure.latents))
+        and not find_irregular(structure)
+    )
+
+
+def _learn(start: str | NetworkLearner, work: Work, settings: dict[str, Any]) -> Network:
+    if isinstance(start, str):
+        learner = _make(start, work, settings)
+    elif hasattr(start, "network_"):
+        return start.network_
+    else:
+        learner = clone(start)
+    work.say(f"start: {type(learner).__name__}")
+    fitted: NetworkLearner = learner.fit(work.table)
+    return fitted.network_
+
+
+def _make(name: str, work: Work, settings: dict[str, Any]) -> NetworkLearner:
+    learner: NetworkLearner = _find_class(name)()
+    known = learner.get_params(deep=False)
+    given = {key: settings[key] for key in SHARED if key in known and settings.get(key) is not None}
+    learner.set_params(random_state=work.seed, time_limit=work.seconds_left(), **given)
+    return learner
+
+
+def _find_class(name: str) -> Any:
+    learners = importlib.import_module("latentforest.learners")
+    found = getattr(learners, START_LEARNERS.get(name, ""), None)
+    if found is None:
+        known = ", ".join(key for key, each in START_LEARNERS.items() if hasattr(learners, each))
+        raise ParameterError(f"start: there is no learner {name!r}; known are {known}")
+    return found
