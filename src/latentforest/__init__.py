@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from latentforest.data import Dataset, Variable, read
     from latentforest.learners import (
         EAST,
+        ChowLiuRecursiveGrouping,
         DoubleHillClimbing,
         HillClimbing,
         Independence,
         LatentClass,
+        RecursiveGrouping,
     )
     from latentforest.model import Network, Structure, load
     from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
 
 _HOMES = {
+    "ChowLiuRecursiveGrouping": "latentforest.learners",
     "Dataset": "latentforest.data",
     "DoubleHillClimbing": "latentforest.learners",
     "EAST": "latentforest.learners",
@@ -31,6 +34,7 @@ _HOMES = {
     "Independence": "latentforest.learners",
     "LatentClass": "latentforest.learners",
     "Network": "latentforest.model",
+    "RecursiveGrouping": "latentforest.learners",
     "Structure": "latentforest.model",
     "Variable": "latentforest.data",
     "cross_validate": "latentforest.scores",
@@ -43,12 +47,14 @@ _HOMES = {
 
 __all__ = [
     "EAST",
+    "ChowLiuRecursiveGrouping",
     "Dataset",
     "DoubleHillClimbing",
     "HillClimbing",
     "Independence",
     "LatentClass",
     "Network",
+    "RecursiveGrouping",
     "Structure",
     "Variable",
     "__version__",

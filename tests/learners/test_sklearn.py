@@ -12,7 +12,14 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from latentforest import EAST, Independence, LatentClass, datasets
+from latentforest import (
+    EAST,
+    ChowLiuRecursiveGrouping,
+    Independence,
+    LatentClass,
+    RecursiveGrouping,
+    datasets,
+)
 from latentforest.datasets.generate import random_latent_class
 
 CONTINUOUS = "gives continuous columns; the learners take categorical ones"
@@ -46,7 +53,13 @@ def find_expected_failures(estimator):
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.LatentForestWarning")
 @parametrize_with_checks(
-    [LatentClass(n_states=2), Independence(), EAST(mu=2, nu=3, n_winners=1, max_steps=2)],
+    [
+        LatentClass(n_states=2),
+        Independence(),
+        EAST(mu=2, nu=3, n_winners=1, max_steps=2),
+        RecursiveGrouping(),
+        ChowLiuRecursiveGrouping(),
+    ],
     expected_failed_checks=find_expected_failures,
 )
 def test_common_checks(estimator, check):

@@ -30,6 +30,10 @@ LEARNERS = {
     "east": Learner("EAST", "a tree of hidden variables, by search"),
     "hill-climbing": Learner("HillClimbing", "an older search, in two phases"),
     "double-hill-climbing": Learner("DoubleHillClimbing", "an older search, slow, for few columns"),
+    "recursive-grouping": Learner("RecursiveGrouping", "a tree from distances between columns"),
+    "chow-liu-recursive-grouping": Learner(
+        "ChowLiuRecursiveGrouping", "the same along a spanning tree, for many columns"
+    ),
     "independence": Learner("Independence", "no hidden variable, the baseline"),
 }
 

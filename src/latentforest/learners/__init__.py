@@ -5,5 +5,14 @@ from latentforest.learners.east import EAST
 from latentforest.learners.hill_climbing import HillClimbing
 from latentforest.learners.independence import Independence
 from latentforest.learners.latent_class import LatentClass
+from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
 
-__all__ = ["EAST", "DoubleHillClimbing", "HillClimbing", "Independence", "LatentClass"]
+__all__ = [
+    "EAST",
+    "ChowLiuRecursiveGrouping",
+    "DoubleHillClimbing",
+    "HillClimbing",
+    "Independence",
+    "LatentClass",
+    "RecursiveGrouping",
+]

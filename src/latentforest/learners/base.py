@@ -195,7 +195,10 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         ndarray of shape (n_rows,), or (n_rows, n_latents)
             One column is given as a vector.
         """
-        states = np.stack([np.argmax(p, axis=1) for p in self._posteriors(X)], axis=1)
+        posteriors = self._posteriors(X)
+        if not posteriors:  # a forest without latent variables
+            return np.empty((self._encode(X).n_rows, 0), dtype=np.int64)
+        states = np.stack([np.argmax(p, axis=1) for p in posteriors], axis=1)
         return states[:, 0] if states.shape[1] == 1 else states
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> AnyArray:
@@ -204,7 +207,8 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
 
     def transform(self, X: Any) -> FloatArray:
         """Return the posteriors of all latent variables side by side."""
-        return np.concatenate(self._posteriors(X), axis=1)
+        posteriors = self._posteriors(X) or [np.empty((self._encode(X).n_rows, 0))]
+        return np.concatenate(posteriors, axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Name the columns of ``transform``: variable=state."""

@@ -1,6 +1,6 @@
-"""Trees from distances: recursive grouping, alone or along a spanning tree.
+"""Recursive grouping: a tree from the distances between its observed nodes.
 
-Choi, Tan, Anandkumar and Willsky (2011). With Φ(i,j,k) = d(i,k) - d(j,k), the leaves i and j are
+Choi, Tan, Anandkumar and Willsky (2011): with Φ(i,j,k) = d(i,k) - d(j,k), the leaves i and j are
 siblings if and only if Φ(i,j,k) is the same for all other k; and j is the parent of the leaf i if
 it is d(i,j) for all of them. Siblings get a new hidden parent and are replaced by it, until one
 node is left. The parent of i and j is (d(i,j) + Φ(i,j,k)) / 2 away from i: nothing, if i is the
@@ -13,40 +13,19 @@ Exact distances have tiny ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import squareform
 
-from latentforest.errors import ParameterError
-from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
+from latentforest.kernels.types import BoolArray, FloatArray
+from latentforest.search.distance_tree import Edge
 
 EXACT = 1e-9  # error of exact distances, relative to the largest
 APART = 1e9  # dissimilarity of nodes that are not siblings
-RELIABLE = 0.3  # standard error of distances that are worth a comparison
-
-
-class Edge(NamedTuple):
-    """An edge with its length and the standard error of that."""
-
-    a: int
-    b: int
-    length: float
-    error: float
-
-
-@dataclass(frozen=True)
-class DistanceTree:
-    """A forest over the nodes 0, 1, …: the observed ones first, then the hidden ones."""
-
-    n_observed: int
-    n_nodes: int
-    edges: tuple[Edge, ...]
+RELIABLE = 1.0  # standard error of distances that are worth a comparison
 
 
 @dataclass(frozen=True)
@@ -104,117 +83,13 @@ class Metric:
         return n
 
 
-def grow_forest(
-    distances: FloatArray,
-    errors: FloatArray | None = None,
-    *,
-    along_spanning_tree: bool = False,
-    leaves_only: bool = False,
-    grouping: Grouping | None = None,
-) -> DistanceTree:
-    """Find the forest that distances between observed nodes come from.
-
-    Parameters
-    ----------
-    distances
-        Symmetric, shape (n_observed, n_observed); infinite between different trees.
-    errors
-        Standard errors; default none, for exact distances.
-    along_spanning_tree
-        Group the neighbourhoods of a minimum spanning tree one after another (CLRG), not all nodes
-        at once (RG).
-    leaves_only
-        Give a hidden parent also to families whose parent may be an observed node.
-    grouping
-        How nodes are compared.
-
-    Examples
-    --------
-    >>> star = np.array([[0, 3, 4], [3, 0, 5], [4, 5, 0]])
-    >>> [tuple(edge[:3]) for edge in grow_forest(star).edges]
-    [(0, 3, 1.0), (1, 3, 2.0), (2, 3, 3.0)]
-    """
-    values = _check(distances)
-    given = np.zeros_like(values) if errors is None else np.asarray(errors, dtype=np.float64)
-    grouping = grouping or Grouping()
-    grow = group_along_spanning_tree if along_spanning_tree else group_all
-    n = n_nodes = len(values)
-    edges: list[Edge] = []
-    _, group = connected_components(np.isfinite(values), directed=False)
-    for label in range(group.max() + 1):
-        (members,) = np.nonzero(group == label)
-        metric = Metric(values[np.ix_(members, members)], given[np.ix_(members, members)])
-        found = contract(grow(metric, grouping), len(members), grouping.threshold, leaves_only)
-        names = [*members.tolist(), *range(n_nodes, n_nodes + found.n_nodes - len(members))]
-        edges += [Edge(names[a], names[b], *rest) for a, b, *rest in found.edges]
-        n_nodes += found.n_nodes - len(members)
-    return DistanceTree(n, n_nodes, tuple(edges))
-
-
-def _check(distances: FloatArray) -> FloatArray:
-    values = np.asarray(distances, dtype=np.float64)
-    if values.ndim != 2 or values.shape[0] != values.shape[1] or not len(values):
-        raise ParameterError(f"distances must be a square matrix, got shape {values.shape}")
-    if not (np.all(values >= 0) and np.all(values == values.T) and not np.diag(values).any()):
-        raise ParameterError("distances must be symmetric, not negative, and zero on the diagonal")
-    return values
-
-
 def group_all(metric: Metric, grouping: Grouping) -> list[Edge]:
     """RG: group all nodes."""
     n = metric.n_nodes
-    return _group(metric, list(range(n)), dict(enumerate(np.eye(n, dtype=bool))), grouping)
+    return group_members(metric, list(range(n)), dict(enumerate(np.eye(n, dtype=bool))), grouping)
 
 
-def group_along_spanning_tree(metric: Metric, grouping: Grouping) -> list[Edge]:
-    """CLRG: group each inner node of a minimum spanning tree with its neighbours."""
-    graph: dict[int, dict[int, Edge]] = {node: {} for node in range(metric.n_nodes)}
-    _connect(graph, find_spanning_tree(metric))
-    for centre in [node for node in graph if len(graph[node]) > 1]:
-        members = sorted([centre, *graph[centre]])
-        for other in list(graph[centre]):
-            del graph[centre][other], graph[other][centre]
-        sides = {member: _reach(graph, member) for member in members}
-        _connect(graph, _group(metric, members, sides, grouping))
-    return [edge for a in graph for b, edge in graph[a].items() if a < b]
-
-
-def find_spanning_tree(metric: Metric) -> list[Edge]:
-    """Minimum spanning tree; of equal distances, that between nodes of lower number is shorter.
-
-    This is how they would differ if leaves moved a little away, each its own way, from a tree.
-    """
-    a, b = np.triu_indices(metric.n_nodes, 1)
-    values, errors = metric.values, metric.errors
-    rounded = np.round(values[a, b] / metric.floor)
-    rank = np.empty(len(a))
-    rank[np.lexsort((a, b, rounded))] = np.arange(1, len(a) + 1)
-    size = (metric.n_nodes, metric.n_nodes)
-    tree = minimum_spanning_tree(coo_array((rank, (a, b)), shape=size).tocsr()).tocoo()
-    return [
-        Edge(int(i), int(j), values[i, j], errors[i, j])
-        for i, j in zip(tree.row, tree.col, strict=True)
-    ]
-
-
-def _connect(graph: dict[int, dict[int, Edge]], edges: Iterable[Edge]) -> None:
-    for edge in edges:
-        graph.setdefault(edge.a, {})[edge.b] = edge
-        graph.setdefault(edge.b, {})[edge.a] = edge
-
-
-def _reach(graph: dict[int, dict[int, Edge]], node: int) -> BoolArray:
-    """Mark what can be reached from a node."""
-    reached = np.zeros(len(graph), dtype=bool)
-    stack = [node]
-    while stack:
-        here = stack.pop()
-        reached[here] = True
-        stack += [other for other in graph[here] if not reached[other]]
-    return reached
-
-
-def _group(
+def group_members(
     metric: Metric, members: Sequence[int], sides: dict[int, BoolArray], grouping: Grouping
 ) -> list[Edge]:
     """Recursive grouping of some nodes; ``sides`` tells what else hangs on each of them."""
@@ -264,7 +139,7 @@ def compare(values: FloatArray, errors: FloatArray, grouping: Grouping) -> Compa
     """Compare all pairs of nodes with all others that are near enough to both."""
     n = len(values)
     found = [np.zeros((n, n)) for _ in range(4)]
-    is_near = (errors <= max(RELIABLE, EXACT)) & (values <= grouping.reach)
+    is_near = (errors <= RELIABLE) & (values <= grouping.reach)
     for i in range(n):
         phi = values[i] - values
         variance = errors[i] ** 2 + errors**2
@@ -351,40 +226,3 @@ def _add_parent(
     parent = metric.add(values, errors)
     sides[parent] = np.append(behind.any(axis=0), True)
     return parent
-
-
-def contract(
-    edges: Sequence[Edge], n_observed: int, threshold: float, leaves_only: bool
-) -> DistanceTree:
-    """Contract edges of no length between hidden nodes, and to observed nodes if these may be inner.
-
-    Of several observed nodes at the place of a hidden one, the nearest takes it.
-    """
-    short = [edge for edge in edges if edge.length <= threshold * edge.error]
-    n_nodes = max((max(edge.a, edge.b) + 1 for edge in edges), default=n_observed)
-    inner = [edge for edge in short if min(edge.a, edge.b) >= n_observed]
-    merged = _merge(n_nodes, inner)
-    if not leaves_only:
-        outer = [edge for edge in short if min(edge.a, edge.b) < n_observed <= max(edge.a, edge.b)]
-        place: dict[int, int] = {}
-        for edge in sorted(outer, key=lambda edge: (edge.length / edge.error, edge.a)):
-            place.setdefault(int(merged[max(edge.a, edge.b)]), min(edge.a, edge.b))
-        merged = np.array([place.get(int(node), int(node)) for node in merged])
-    hidden = sorted({int(node) for node in merged if node >= n_observed})
-    number = {node: node for node in range(n_observed)}
-    number |= {node: n_observed + i for i, node in enumerate(hidden)}
-    kept = [
-        Edge(number[int(merged[edge.a])], number[int(merged[edge.b])], edge.length, edge.error)
-        for edge in edges
-        if merged[edge.a] != merged[edge.b]
-    ]
-    return DistanceTree(n_observed, n_observed + len(hidden), tuple(kept))
-
-
-def _merge(n_nodes: int, edges: Sequence[Edge]) -> AnyArray:
-    """Number of the first node of those that edges connect, for each node."""
-    places = ([edge.a for edge in edges], [edge.b for edge in edges])
-    graph = coo_array((np.ones(len(edges)), places), shape=(n_nodes, n_nodes))
-    _, label = connected_components(graph, directed=False)
-    _, first = np.unique(label, return_index=True)
-    return first[label]
