@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from latentforest.data.dataset import Dataset
@@ -76,7 +76,7 @@ def compute_distances(data: Dataset, rank: int | None = None) -> Distances:
     >>> from latentforest.datasets import load
     >>> found = compute_distances(load("hiv-tests"))
     >>> found.values[0].round(2), found.rank
-    (array([0.  , 0.36, 0.37, 0.44]), 2)
+    (array([0.  , 0.58, 0.12, 0.1 ]), 2)
     """
     if any(not variable.is_categorical for variable in data.variables):
         raise DataError("information distances need categorical columns")
@@ -204,8 +204,9 @@ def _complete(pairs: _Pairs, rank: int) -> Distances:
     is_apart = group[:, None] != group[None, :]
     unknown = ~np.isfinite(values) & ~is_apart
     if unknown.any():
-        graph = np.where(is_edge, np.maximum(values, NOTHING), np.inf)  # zero means no edge
-        values[unknown] = shortest_path(graph, directed=False)[unknown]
+        places = np.nonzero(is_edge)
+        edges = coo_array((values[places], places), shape=values.shape)  # keeps zeros
+        values[unknown] = shortest_path(edges.tocsr(), directed=False)[unknown]
         errors[unknown] = np.inf
     values[is_apart] = errors[is_apart] = np.inf
     np.fill_diagonal(values, 0.0)

@@ -182,7 +182,7 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows, n_states), or a list of such arrays
-            One array if there is one latent variable.
+            One array if there is one latent variable; one without columns if there is none.
         """
         posteriors = self._posteriors(X)
         return posteriors[0] if len(posteriors) == 1 else posteriors
@@ -196,8 +196,8 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
             One column is given as a vector.
         """
         posteriors = self._posteriors(X)
-        if not posteriors:  # a forest without latent variables
-            return np.empty((self._encode(X).n_rows, 0), dtype=np.int64)
+        if not self.network_.latents:
+            return np.empty(posteriors[0].shape, dtype=np.int64)
         states = np.stack([np.argmax(p, axis=1) for p in posteriors], axis=1)
         return states[:, 0] if states.shape[1] == 1 else states
 
@@ -207,8 +207,7 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
 
     def transform(self, X: Any) -> FloatArray:
         """Return the posteriors of all latent variables side by side."""
-        posteriors = self._posteriors(X) or [np.empty((self._encode(X).n_rows, 0))]
-        return np.concatenate(posteriors, axis=1)
+        return np.concatenate(self._posteriors(X), axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Name the columns of ``transform``: variable=state."""
@@ -220,7 +219,10 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         return np.array(names, dtype=object)
 
     def _posteriors(self, X: Any) -> list[FloatArray]:
-        forest, latents = self._forest(self._encode(X)), self.network_.latents
+        dataset = self._encode(X)
+        forest, latents = self._forest(dataset), self.network_.latents
+        if not latents:  # one array without columns
+            return [np.empty((dataset.n_rows, 0))]
         posteriors = compute_posteriors(forest, self.network_, latents)
         n_impossible = fill_impossible(posteriors, self.network_, latents)
         if n_impossible:

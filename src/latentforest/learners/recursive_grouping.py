@@ -275,7 +275,7 @@ class ChowLiuRecursiveGrouping(RecursiveGrouping):
     --------
     >>> from latentforest.datasets import generate, random_latent_tree
     >>> truth = random_latent_tree(depth=2, width=3, random_state=0)
-    >>> data = generate(truth, 2000, random_state=0)
+    >>> data = generate(truth, 10_000, random_state=0)
     >>> len(ChowLiuRecursiveGrouping(random_state=0).fit(data).network_.latents)
     4
     """

@@ -56,7 +56,7 @@ class Metric:
     def __init__(self, values: FloatArray, errors: FloatArray) -> None:
         self.n_nodes = len(values)
         finite = values[np.isfinite(values)]
-        self.floor = EXACT * max(float(finite.max(initial=0.0)), np.finfo(float).tiny)
+        self.floor = EXACT * (float(finite.max(initial=0.0)) or 1.0)
         self._values = np.array(values, dtype=np.float64)
         self._errors = np.maximum(errors, self.floor)
 
@@ -191,9 +191,11 @@ def place_parent(
         others = [j for j in family if j != i]
         half = 0.5 * (values[i, others] + comparison.mean[i, others])
         variance = 0.25 * (errors[i, others] ** 2 + comparison.error[i, others] ** 2)
-        weight = 1.0 / variance if np.isfinite(variance).all() else np.ones(len(others))
-        length = float(weight @ half / weight.sum())
-        result.append((max(length, 0.0), float(np.sqrt(1.0 / (1.0 / variance).sum()))))
+        known = np.isfinite(variance)
+        weight = np.where(known, 1.0 / variance, 0.0) if known.any() else np.ones(len(others))
+        length = max(float(weight @ half / weight.sum()), 0.0)
+        error = float(np.sqrt(1.0 / weight.sum())) if known.any() else np.inf
+        result.append((length, error))
     return result
 
 

@@ -41,7 +41,7 @@ def grow_forest(
     Examples
     --------
     >>> star = np.array([[0, 3, 4], [3, 0, 5], [4, 5, 0]])
-    >>> [tuple(edge[:3]) for edge in grow_forest(star).edges]
+    >>> [(edge.a, edge.b, round(edge.length, 6)) for edge in grow_forest(star).edges]
     [(0, 3, 1.0), (1, 3, 2.0), (2, 3, 3.0)]
     """
     values = _check(distances)
