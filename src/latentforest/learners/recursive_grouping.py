@@ -193,7 +193,7 @@ class RecursiveGrouping(LatentLearner):
     ) -> list[_Candidate]:
         """Group, estimate the latent variables, run EM; nothing if the shape is known already."""
         began = time.monotonic()
-        what = f"{threshold:g} standard errors"
+        what = f"threshold {threshold:g}"
         work.say(f"{what}: grouping")
         reach = np.inf if self.reach is None else float(self.reach)
         tree = grow_forest(
@@ -224,7 +224,7 @@ class RecursiveGrouping(LatentLearner):
             raise KeyboardInterrupt
         fitted = network.with_parameters(result.parameters)
         model = Model(fitted, result.log_likelihood, work.data)
-        work.say(f"{what}: {len(structure.latents)} latent variables, BIC {model.bic:,.2f}")
+        work.say(f"{what}: BIC {model.bic:,.2f}, latent variables {len(structure.latents)}")
         seconds = time.monotonic() - began
         return [_Candidate(threshold, structure, model, result.monitor, seconds)]
 
