@@ -26,6 +26,7 @@ from latentforest.learners.smoothing import choose_pseudo_count
 from latentforest.model import Network, Structure
 from latentforest.search.distance_tree import build_structure
 from latentforest.search.grouping import Grouping
+from latentforest.search.joining import join_trees
 from latentforest.search.model import Model
 from latentforest.search.spanning import grow_forest
 from latentforest.search.stepwise import Stepwise, estimate_stepwise
@@ -64,7 +65,8 @@ class RecursiveGrouping(LatentLearner):
 
     Columns whose distances to all others differ by a constant are siblings and get a hidden
     parent, which then takes their place; and so on. Columns, or groups of them, that do not depend
-    on each other become trees of their own, without latent variables if there is none to find.
+    on each other become trees of their own, without latent variables if there is none to find;
+    trees are joined again if that raises BIC.
     With exact distances the tree is exact; with many rows it tends to the right one, if all
     latent variables have as many states as the smallest column or as ``n_states``, whichever is
     less (see ``inference/distances.py``).
@@ -213,20 +215,31 @@ class RecursiveGrouping(LatentLearner):
         network = estimate_stepwise(
             structure, work.data, stepwise, lambda message: work.say(f"{what}: {message}")
         )
-        network = reroot(network, work.data)
-        forest = Forest(network.structure, work.data)
+        model, monitor = self._fit_forest(work, network, what)
+        if len(network.structure.roots) > 1 and not monitor.was_interrupted:
+            forest = Forest(model.network.structure, work.data)
+            joined = join_trees(model.network, forest, work.table)
+            if joined is not model.network:
+                other = self._fit_forest(work, joined, what)
+                model, monitor = max((model, monitor), other, key=lambda each: each[0].bic)
+        if monitor.was_interrupted and earlier:
+            raise KeyboardInterrupt
+        work.say(f"{what}: BIC {model.bic:,.2f}, latent variables {len(structure.latents)}")
+        seconds = time.monotonic() - began
+        return [_Candidate(threshold, structure, model, monitor, seconds)]
+
+    def _fit_forest(self, work: Work, network: Network, what: str) -> tuple[Model, Monitor]:
+        """EM on the whole."""
 
         def tell(monitor: Monitor) -> None:
             work.say(f"{what}: EM, iteration {monitor.n_iterations}")
 
+        network = reroot(network, work.data)
+        forest = Forest(network.structure, work.data)
+        settings = EMSettings(self.max_iterations, self.tolerance)
         result = fit(forest, network.parameters, None, settings, tell, work.deadline)
-        if result.monitor.was_interrupted and earlier:
-            raise KeyboardInterrupt
         fitted = network.with_parameters(result.parameters)
-        model = Model(fitted, result.log_likelihood, work.data)
-        work.say(f"{what}: BIC {model.bic:,.2f}, latent variables {len(structure.latents)}")
-        seconds = time.monotonic() - began
-        return [_Candidate(threshold, structure, model, result.monitor, seconds)]
+        return Model(fitted, result.log_likelihood, work.data), result.monitor
 
     def _refine(self, work: Work, best: Model, is_over: bool) -> tuple[FitResult, Network]:
         """Run EM to the end on the best model, with pseudo-counts if asked for."""
