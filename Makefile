@@ -29,6 +29,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/trees.py
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/east.py
+	$(BIN)/python benchmarks/recovery.py
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
