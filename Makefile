@@ -30,6 +30,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/east.py
 	$(BIN)/python benchmarks/greedy.py
+	$(BIN)/python benchmarks/recovery.py
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .

@@ -14,12 +14,14 @@ PUBLIC = [
     "EAST",
     "BinaryForest",
     "ChowLiu",
+    "ChowLiuRecursiveGrouping",
     "Dataset",
     "DoubleHillClimbing",
     "HillClimbing",
     "Independence",
     "LatentClass",
     "Network",
+    "RecursiveGrouping",
     "Structure",
     "Variable",
     "__version__",
@@ -32,7 +34,16 @@ PUBLIC = [
     "tree_distance",
 ]
 HEAVY = ["joblib", "numba", "pandas", "polars", "pyarrow", "scipy", "sklearn"]
-WITH_EXAMPLES = ["data", "datasets", "estimation", "inference", "learners", "model", "scores"]
+WITH_EXAMPLES = [
+    "data",
+    "datasets",
+    "estimation",
+    "inference",
+    "learners",
+    "model",
+    "scores",
+    "search",
+]
 
 
 def modules_with_examples():

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
         EAST,
         BinaryForest,
         ChowLiu,
+        ChowLiuRecursiveGrouping,
         DoubleHillClimbing,
         HillClimbing,
         Independence,
         LatentClass,
+        RecursiveGrouping,
     )
     from latentforest.model import Network, Structure, load
     from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BinaryForest": "latentforest.learners",
     "ChowLiu": "latentforest.learners",
+    "ChowLiuRecursiveGrouping": "latentforest.learners",
     "Dataset": "latentforest.data",
     "DoubleHillClimbing": "latentforest.learners",
     "EAST": "latentforest.learners",
@@ -35,6 +38,7 @@ _HOMES = {
     "Independence": "latentforest.learners",
     "LatentClass": "latentforest.learners",
     "Network": "latentforest.model",
+    "RecursiveGrouping": "latentforest.learners",
     "Structure": "latentforest.model",
     "Variable": "latentforest.data",
     "cross_validate": "latentforest.scores",
@@ -49,12 +53,14 @@ __all__ = [
     "EAST",
     "BinaryForest",
     "ChowLiu",
+    "ChowLiuRecursiveGrouping",
     "Dataset",
     "DoubleHillClimbing",
     "HillClimbing",
     "Independence",
     "LatentClass",
     "Network",
+    "RecursiveGrouping",
     "Structure",
     "Variable",
     "__version__",

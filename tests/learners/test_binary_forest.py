@@ -9,7 +9,7 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.two_way import choose_classes
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.posteriors import compute_posteriors
-from latentforest.search.joining import GrowingForest
+from latentforest.search.growing import GrowingForest
 from reference.enumeration import enumerate_rows
 from reference.information import count_pair, information_of_table
 

@@ -12,7 +12,16 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from latentforest import EAST, BinaryForest, ChowLiu, Independence, LatentClass, datasets
+from latentforest import (
+    EAST,
+    BinaryForest,
+    ChowLiu,
+    ChowLiuRecursiveGrouping,
+    Independence,
+    LatentClass,
+    RecursiveGrouping,
+    datasets,
+)
 from latentforest.datasets.generate import random_latent_class
 
 CONTINUOUS = "gives continuous columns; the learners take categorical ones"
@@ -59,6 +68,8 @@ def find_expected_failures(estimator):
         EAST(mu=2, nu=3, n_winners=1, max_steps=2),
         BinaryForest(n_starts=2),
         ChowLiu(),
+        RecursiveGrouping(),
+        ChowLiuRecursiveGrouping(),
     ],
     expected_failed_checks=find_expected_failures,
 )

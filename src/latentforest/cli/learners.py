@@ -32,6 +32,10 @@ LEARNERS = {
     "double-hill-climbing": Learner("DoubleHillClimbing", "an older search, slow, for few columns"),
     "bin": Learner("BinaryForest", "a binary forest of hidden variables, joined pair by pair"),
     "chow-liu": Learner("ChowLiu", "a tree of the columns themselves, no hidden variable"),
+    "recursive-grouping": Learner("RecursiveGrouping", "a tree from distances between columns"),
+    "chow-liu-recursive-grouping": Learner(
+        "ChowLiuRecursiveGrouping", "the same along a spanning tree, for many columns"
+    ),
     "independence": Learner("Independence", "no hidden variable, the baseline"),
 }
 

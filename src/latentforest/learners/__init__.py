@@ -7,13 +7,16 @@ from latentforest.learners.east import EAST
 from latentforest.learners.hill_climbing import HillClimbing
 from latentforest.learners.independence import Independence
 from latentforest.learners.latent_class import LatentClass
+from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
 
 __all__ = [
     "EAST",
     "BinaryForest",
     "ChowLiu",
+    "ChowLiuRecursiveGrouping",
     "DoubleHillClimbing",
     "HillClimbing",
     "Independence",
     "LatentClass",
+    "RecursiveGrouping",
 ]

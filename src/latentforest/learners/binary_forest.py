@@ -28,7 +28,7 @@ from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.progress import Say
 from latentforest.learners.smoothing import choose_pseudo_count
 from latentforest.model import Network, Structure
-from latentforest.search.joining import GrowingForest
+from latentforest.search.growing import GrowingForest
 from latentforest.search.model import Model, fit_fully
 
 LINKAGES = ("greedy", "average", "complete", "single")

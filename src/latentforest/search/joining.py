@@ -1,94 +1,97 @@
-"""A forest that grows from its leaves: pairs of variables are joined below new latent ones.
+"""Edges between the trees of a forest whose columns depend on each other too weakly, pair by pair.
 
-Every variable of the working set is known row by row: a column by its values, a latent variable by
-its posterior given the columns below it (belief propagation in its own tree).
+Latent variables gather what their columns know: two of them may depend on each other although no
+two columns do so visibly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
 
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.data.variable import Variable
-from latentforest.estimation.two_way import TwoWayClasses
-from latentforest.inference.information import indicators, joint_counts, posterior_information
+from latentforest.inference.forest import Forest
+from latentforest.inference.posteriors import compute_posteriors, fill_impossible
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
-from latentforest.search.naming import name_new_latent
+from latentforest.model.structure import Structure
+from latentforest.search.tables import pack, soften
 
 
-class GrowingForest:
-    """The working set and the tables found so far.
+def join_trees(network: Network, forest: Forest, table: Dataset) -> Network:
+    """Add edges between trees, the strongest first, as long as each might raise BIC.
+
+    An edge joins two latent variables, or a latent variable and a column that is alone. Whether it
+    might is told by the mutual information of their posteriors, as if these were counts; EM has to
+    decide. The same network is returned if there is none.
 
     Parameters
     ----------
-    data
-        Categorical columns; equal rows should be merged.
+    network, forest
+        A fitted forest.
+    table
+        The rows that it was fitted to.
     """
-
-    def __init__(self, data: Dataset) -> None:
-        self.data = data
-        self.roots = list(data.names)
-        self._latents: list[Variable] = []
-        self._parents: dict[str, str] = {}
-        self._tables: dict[str, FloatArray] = {}
-        self._shares: dict[str, FloatArray] = {}  # probabilities of the states in each row
-        self._messages: dict[str, FloatArray] = {}  # evidence below, up to a factor for each row
-        for name in data.names:
-            share = indicators(data, name)
-            is_missing = data.column(name) < 0
-            self._shares[name] = share
-            self._messages[name] = np.where(is_missing[:, None], 1.0, share)
-            self._tables[name] = _normalize(data.counts(name))
-
-    def joint_counts(self, left: str, right: str) -> FloatArray:
-        """Pseudo-frequencies of two roots."""
-        return joint_counts(self._shares[left], self._shares[right], self.data.weights)
-
-    def information(self, name: str, others: Sequence[str]) -> FloatArray:
-        """Mutual information of a root with others."""
-        shares = [self._shares[other] for other in others]
-        (values,) = posterior_information([self._shares[name]], shares, self.data.weights)
-        return np.asarray(values)
-
-    def join(self, left: str, right: str, classes: TwoWayClasses) -> str:
-        """Put a latent variable above two roots and return its name."""
-        name = self._name()
-        self._latents.append(Variable.hidden(name, classes.n_states))
-        belief = self._messages[left] @ classes.left.T
-        belief *= self._messages[right] @ classes.right.T
-        self._messages[name] = _normalize_rows(belief)
-        self._shares[name] = _normalize_rows(belief * classes.weights)
-        for child, table in ((left, classes.left), (right, classes.right)):
-            self.roots.remove(child)
-            self._parents[child] = name
-            self._tables[child] = table
-            del self._messages[child], self._shares[child]
-        self.roots.append(name)
-        self._tables[name] = classes.weights
-        return name
-
-    def _name(self) -> str:
-        taken = {*self.data.names, *(variable.name for variable in self._latents)}
-        return name_new_latent(taken)
-
-    def network(self) -> Network:
-        """The forest with the tables of the pairs."""
-        return Network.from_tables(
-            [*self._latents, *self.data.variables], self._parents, self._tables
-        )
+    values = _find_ends(network, forest, table)
+    tree = _number_trees(network.structure)
+    gains = []
+    for a, b in itertools.combinations(values, 2):
+        if tree[a] != tree[b] and not {a, b}.isdisjoint(network.latents):
+            counts = (table.weights[:, None] * values[a]).T @ values[b]
+            gain = measure_gain(counts)
+            if gain > 0:
+                gains.append((gain, a, b, counts))
+    for _, a, b, counts in sorted(gains, key=lambda each: -each[0]):
+        if tree[a] != tree[b]:
+            network = _add_edge(network, a, b, counts)
+            old, new = tree[b], tree[a]
+            tree = {name: new if number == old else number for name, number in tree.items()}
+    return network
 
 
-def _normalize(counts: FloatArray) -> FloatArray:
-    total = counts.sum()
-    return counts / total if total > 0 else np.full(len(counts), 1.0 / len(counts))
+def measure_gain(counts: FloatArray) -> float:
+    """Log-likelihood from the dependence of two variables, less its price in BIC."""
+    total = float(counts.sum())
+    if total <= 1:
+        return 0.0
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / total
+    seen = counts > 0
+    information = float((counts[seen] * np.log(counts[seen] / expected[seen])).sum())
+    n_parameters: int = (counts.shape[0] - 1) * (counts.shape[1] - 1)
+    return information - 0.5 * n_parameters * math.log(total)
 
 
-def _normalize_rows(values: FloatArray) -> FloatArray:
-    """Divide by the sums; rows that underflowed or contradict themselves tell nothing."""
-    sums = values.sum(axis=1, keepdims=True)
-    rows = np.full_like(values, 1.0 / values.shape[1])
-    np.divide(values, sums, out=rows, where=sums > 0)
-    return rows
+def _find_ends(network: Network, forest: Forest, table: Dataset) -> dict[str, FloatArray]:
+    """Where edges may end: posteriors of the latent variables, values of the columns alone."""
+    structure = network.structure
+    posteriors = compute_posteriors(forest, network, structure.latents)
+    fill_impossible(posteriors, network, structure.latents)
+    ends = dict(zip(structure.latents, posteriors, strict=True))
+    for name in structure.observed:
+        n_states = table.variable(name).n_states
+        if not structure.neighbours(name) and n_states > 1:
+            ends[name] = np.vstack([np.eye(n_states), np.zeros(n_states)])[table.column(name)]
+    return ends
+
+
+def _number_trees(structure: Structure) -> dict[str, int]:
+    tree: dict[str, int] = {}
+    for name in structure.order:
+        parents = structure.parents(name)
+        tree[name] = tree[parents[0]] if parents else len(tree)
+    return tree
+
+
+def _add_edge(network: Network, a: str, b: str, counts: FloatArray) -> Network:
+    if b not in network.latents or a in network.latents:
+        parent, child, joint = a, b, counts
+    else:
+        parent, child, joint = b, a, counts.T
+    network = network.rooted_at(child)
+    structure = network.structure.with_parents({child: parent})
+    total = joint.sum(axis=1, keepdims=True)
+    uniform = np.full_like(joint, 1.0 / joint.shape[1])
+    table = soften(np.divide(joint, total, out=uniform, where=total > 0))
+    return pack(structure, network, {child: table})
