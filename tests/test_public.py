@@ -12,8 +12,10 @@ import latentforest
 
 PUBLIC = [
     "EAST",
+    "BridgedIslands",
     "Dataset",
     "DoubleHillClimbing",
+    "HierarchicalLatentTree",
     "HillClimbing",
     "Independence",
     "LatentClass",

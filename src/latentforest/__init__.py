@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from latentforest.data import Dataset, Variable, read
     from latentforest.learners import (
         EAST,
+        BridgedIslands,
         DoubleHillClimbing,
+        HierarchicalLatentTree,
         HillClimbing,
         Independence,
         LatentClass,
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
     from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
 
 _HOMES = {
+    "BridgedIslands": "latentforest.learners",
     "Dataset": "latentforest.data",
     "DoubleHillClimbing": "latentforest.learners",
     "EAST": "latentforest.learners",
+    "HierarchicalLatentTree": "latentforest.learners",
     "HillClimbing": "latentforest.learners",
     "Independence": "latentforest.learners",
     "LatentClass": "latentforest.learners",
@@ -43,8 +47,10 @@ _HOMES = {
 
 __all__ = [
     "EAST",
+    "BridgedIslands",
     "Dataset",
     "DoubleHillClimbing",
+    "HierarchicalLatentTree",
     "HillClimbing",
     "Independence",
     "LatentClass",

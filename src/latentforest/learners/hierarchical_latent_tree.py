@@ -1,0 +1,3 @@
+"""x"""
+from latentforest.learners.bridged_islands import BridgedIslands
+class HierarchicalLatentTree(BridgedIslands): ...
