@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import xlogy
 
 from latentforest.inference.forest import PatternedData
 from latentforest.kernels.em import Families, Limits, make_climb
 from latentforest.kernels.small import fit_small
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
 
-MOST_NOISE = 1 << 14  # random numbers of a start that are drawn at once
+MOST_NOISE = 1 << 12  # random numbers of a start; longer ones repeat them
+MOST_PREPARED = 1 << 10  # layouts that are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,20 @@ class Counts:
             found = np.bincount(column, self.weights, minlength=card + 1)[:card] + 1e-9
             result.append(found / found.sum())
         return result
+
+    @cached_property
+    def highest(self) -> float:
+        """A bound of the log-likelihood: every pattern as likely as it is frequent.
+
+        Patterns with other columns missing are events of their own.
+        """
+        is_missing = self.codes == self.cards
+        if not is_missing.any():
+            totals = np.full(len(self.weights), self.weights.sum())
+        else:
+            group = np.unique(is_missing, axis=0, return_inverse=True)[1].reshape(-1)
+            totals = np.bincount(group, self.weights)[group]
+        return float(np.sum(xlogy(self.weights, self.weights) - xlogy(self.weights, totals)))
 
 
 def count_patterns(data: PatternedData, columns: Sequence[int]) -> Counts:
@@ -118,6 +134,7 @@ class SmallFits:
         self.effort = effort or Effort()
         generator = np.random.default_rng([seed, 77])
         self._noise = generator.standard_exponential((self.effort.n_starts, MOST_NOISE))
+        self._prepared: dict[tuple[int, int, bytes, bytes], tuple[Families, FloatArray]] = {}
 
     def fit(
         self, counts: Counts, n_near: int, n_far: int = 1, is_far: BoolArray | None = None
@@ -125,31 +142,47 @@ class SmallFits:
         """Fit a model with so many states of the root and of the second latent variable."""
         if is_far is None:
             is_far = np.zeros(len(counts.cards), np.bool_)
-        layout, n_values = _lay_out(counts.cards, n_near, n_far, is_far)
-        starts = self._draw(counts, layout, n_values)
+        layout, noise = self._prepare(counts.cards, n_near, n_far, is_far)
+        starts = self._make_starts(counts, layout, noise)
         effort = self.effort
         limits = Limits(effort.max_iterations, effort.tolerance, True, effort.n_first)
-        climb = make_climb(n_values)
-        best, value = fit_small(
-            counts.codes, counts.weights, is_far, layout, starts, climb, limits
-        )
-        dimension = int(np.sum(layout.n_rows * (layout.n_states - 1)))
+        climb = make_climb(noise.shape[1])
+        best, value = fit_small(counts.codes, counts.weights, is_far, layout, starts, climb, limits)
+        dimension = count_parameters(counts.cards, n_near, n_far, is_far)
         return SmallModel(n_near, n_far, is_far, value, dimension, starts[best], layout)
 
-    def _draw(self, counts: Counts, layout: Families, n_values: int) -> FloatArray:
+    def _prepare(
+        self, cards: LongArray, n_near: int, n_far: int, is_far: BoolArray
+    ) -> tuple[Families, FloatArray]:
+        """Return the layout of a model, and half of its starts: random rows of tables."""
+        key = (n_near, n_far, cards.tobytes(), is_far.tobytes())
+        if key not in self._prepared:
+            layout, n_values = _lay_out(cards, n_near, n_far, is_far)
+            noise = np.tile(self._noise, (1, -(-n_values // MOST_NOISE)))[:, :n_values]
+            lengths = np.repeat(layout.n_states, layout.n_rows)
+            sums = np.add.reduceat(noise, np.cumsum(lengths) - lengths, axis=1)
+            noise = 0.5 * noise / np.repeat(sums, lengths, axis=1)
+            inner = n_near * (1 + n_far)
+            noise[:, :inner] += 0.5 * np.repeat(1.0 / lengths, lengths)[:inner]
+            if len(self._prepared) >= MOST_PREPARED:
+                self._prepared.clear()
+            self._prepared[key] = layout, noise
+        return self._prepared[key]
+
+    def _make_starts(self, counts: Counts, layout: Families, noise: FloatArray) -> FloatArray:
         """Rows of tables halfway between the column's frequencies and a random point."""
-        n_starts = self.effort.n_starts if layout.n_states[0] * layout.n_states[1] > 1 else 1
-        repeats = -(-n_values // MOST_NOISE)
-        noise = np.tile(self._noise[:n_starts], (1, repeats))[:, :n_values].copy()
-        base = np.empty(n_values)
-        lengths = np.repeat(layout.n_states, layout.n_rows)
-        ends = np.cumsum(lengths)
-        noise /= np.repeat(np.add.reduceat(noise, ends - lengths, axis=1), lengths, axis=1)
-        inner = layout.n_states[0] + layout.n_rows[1] * layout.n_states[1]
-        base[:inner] = np.repeat(1.0 / lengths, lengths)[:inner]
-        rest = [np.tile(m, n) for m, n in zip(counts.marginals, layout.n_rows[2:], strict=True)]
-        base[inner:] = np.concatenate(rest)
-        return 0.5 * base + 0.5 * noise
+        starts = noise.copy()
+        for i, marginal in enumerate(counts.marginals):
+            first, n_rows = layout.offset[i + 2], layout.n_rows[i + 2]
+            block = starts[:, first : first + n_rows * len(marginal)]
+            block.reshape(len(starts), n_rows, -1)[...] += 0.5 * marginal
+        return starts
+
+
+def count_parameters(cards: LongArray, n_near: int, n_far: int, is_far: BoolArray) -> int:
+    """Return the number of free parameters of a model."""
+    leaves = np.where(is_far, n_far, n_near) @ (cards - 1)
+    return int(n_near - 1 + n_near * (n_far - 1) + leaves)
 
 
 def _lay_out(

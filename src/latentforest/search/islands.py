@@ -12,7 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from latentforest.estimation.small import Counts, SmallFits, SmallModel, count_patterns
+from latentforest.estimation.small import (
+    Counts,
+    SmallFits,
+    SmallModel,
+    count_parameters,
+    count_patterns,
+)
 from latentforest.inference.forest import PatternedData
 from latentforest.kernels.types import BoolArray, FloatArray
 from latentforest.search.regularity import most_states
@@ -98,7 +104,7 @@ class IslandBuilder:
         closeness = np.maximum(self.information[S[0]], self.information[S[1]])
         while len(S) < min(self.settings.max_size, self.pairs.n_left):
             X = self.pairs.closest_to(closeness, S)
-            if len(S) >= 3:
+            if len(S) >= 3:  # with three columns, one latent variable is always enough
                 W = max(S, key=lambda member: self.information[member, X])
                 if not self.is_unidimensional(S, W, X):
                     S.remove(W)
@@ -114,9 +120,9 @@ class IslandBuilder:
         is_far = np.zeros(len(anchors) + 2, np.bool_)
         is_far[-2:] = True
         m1 = self.fit_one(counts)
-        limit = m1.bic(self.data.total_weight) + self.settings.threshold
+        limit = self._bic(m1) + self.settings.threshold
         m2 = self._fit_two(counts, is_far, limit)
-        return m2.bic(self.data.total_weight) <= limit
+        return self._bic(m2) <= limit
 
     def _choose_anchors(self, S: Sequence[int], W: int, X: int) -> list[int]:
         """The members closest to the two columns that might leave the island together."""
@@ -132,35 +138,47 @@ class IslandBuilder:
 
         An island of two columns will get a neighbour, without which it would not be regular.
         """
-        best = self.fits.fit(counts, 2)
+        is_far = np.zeros(len(counts.cards), np.bool_)
         cards = counts.cards if len(counts.cards) > 2 else [*counts.cards, 2]
+        best = self.fits.fit(counts, 2)
         for n_states in range(3, self._limit(cards) + 1):
+            if self._bound(counts, n_states, 1, is_far) <= self._bic(best):
+                break
             model = self.fits.fit(counts, n_states)
-            if model.bic(self.data.total_weight) <= best.bic(self.data.total_weight):
+            if self._bic(model) <= self._bic(best):
                 break
             best = model
         return best
 
     def _fit_two(self, counts: Counts, is_far: BoolArray, limit: float) -> SmallModel:
-        """LearnLTM-2L: a state for either variable as long as BIC rises, up to a limit."""
-        weight, near, far = self.data.total_weight, counts.cards[~is_far], counts.cards[is_far]
+        """LearnLTM-2L: a state for either variable as long as BIC rises, up to a limit.
+
+        States that cannot lift BIC over the limit are not tried.
+        """
+        near, far = counts.cards[~is_far], counts.cards[is_far]
         best = self.fits.fit(counts, 2, 2, is_far)
-        while best.bic(weight) <= limit:
+        while self._bic(best) <= limit:
+            sizes = ((best.n_near + 1, best.n_far), (best.n_near, best.n_far + 1))
             candidates = [
                 self.fits.fit(counts, n_near, n_far, is_far)
-                for n_near, n_far in (
-                    (best.n_near + 1, best.n_far),
-                    (best.n_near, best.n_far + 1),
-                )
-                if n_near <= self._limit([*near, n_far]) and n_far <= self._limit([*far, n_near])
+                for n_near, n_far in sizes
+                if n_near <= self._limit([*near, n_far])
+                and n_far <= self._limit([*far, n_near])
+                and self._bound(counts, n_near, n_far, is_far) > limit
             ]
-            if not candidates:
-                return best
-            better = max(candidates, key=lambda model: model.bic(weight))
-            if better.bic(weight) <= best.bic(weight):
-                return best
+            better = max(candidates, key=self._bic, default=best)
+            if self._bic(better) <= self._bic(best):
+                break
             best = better
         return best
+
+    def _bic(self, model: SmallModel) -> float:
+        return model.bic(self.data.total_weight)
+
+    def _bound(self, counts: Counts, n_near: int, n_far: int, is_far: BoolArray) -> float:
+        """No model with so many states has a higher BIC."""
+        dimension = count_parameters(counts.cards, n_near, n_far, is_far)
+        return counts.highest - 0.5 * dimension * float(np.log(self.data.total_weight))
 
     def _limit(self, neighbours: Sequence[int]) -> int:
         limit = most_states([int(card) for card in neighbours])

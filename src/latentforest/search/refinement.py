@@ -15,8 +15,9 @@ import numpy as np
 
 from latentforest.estimation.em import EMSettings
 from latentforest.inference.forest import Forest
-from latentforest.inference.information import indicators, posterior_information
+from latentforest.inference.information import indicators, joint_counts, posterior_information
 from latentforest.inference.posteriors import compute_all_posteriors
+from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal
 from latentforest.search.model import Model, fit_fully, is_better
@@ -27,11 +28,13 @@ from latentforest.search.operators import (
     StateIntroduction,
 )
 from latentforest.search.restricted import evaluate_restricted
+from latentforest.search.tables import pack
 from latentforest.search.tree import Rules, Tree
 
 LEAST_GAIN = 0.5  # of BIC, for a candidate to be applied with others
 HOPELESS = -20.0  # gain of BIC below which a variable is not judged again until it is touched
 N_TARGETS = 3  # latent variables that a column is offered to
+MOST_COLUMNS = 500  # that are judged by restricted likelihood
 COLUMNS_AT_ONCE = 512  # columns whose information with all latent variables is computed at once
 
 
@@ -47,6 +50,18 @@ class Refinement:
 
     def rounds(self, model: Model) -> Iterator[tuple[Model, int]]:
         """Yield better and better models, each with the number of changes made."""
+        is_wide = model.data.dataset.n_columns > MOST_COLUMNS
+        return self._rounds_at_once(model) if is_wide else self._rounds(model)
+
+    def _rounds_at_once(self, model: Model) -> Iterator[tuple[Model, int]]:
+        for _ in range(self.max_rounds):
+            better, n_moves = relocate(model, self.settings, self.deadline)
+            if not n_moves or not is_better(better, model):
+                return
+            model = better
+            yield model, n_moves
+
+    def _rounds(self, model: Model) -> Iterator[tuple[Model, int]]:
         awake: set[str] | None = None  # all variables
         for number in range(self.max_rounds):
             effort = replace(self.effort, seed=self.effort.seed + number)
@@ -111,20 +126,29 @@ def propose(model: Model, rules: Rules) -> list[Candidate]:
 
 
 def find_targets(model: Model) -> dict[str, set[str]]:
-    """Return the latent variables that say most about each column, by pseudo-frequencies."""
-    table, latents = model.data.dataset, list(model.network.latents)
+    """Return the latent variables that say most about each column."""
+    latents = model.network.latents
+    information, _ = inform(model)
+    best = np.argsort(-information, axis=1, kind="stable")[:, : N_TARGETS + 1]
+    names = model.data.dataset.names
+    return {name: {latents[i] for i in row} for name, row in zip(names, best, strict=True)}
+
+
+def inform(model: Model) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Return the information of columns with latent variables, and the posteriors of the latter.
+
+    Pseudo-frequencies given the whole rows: they favour the latent variable that a column has.
+    """
+    table = model.data.dataset
     forest = Forest(model.network.structure, model.data)
     posteriors = compute_all_posteriors(forest, model.network)
-    right = [posteriors[name] for name in latents]
-    result: dict[str, set[str]] = {}
+    right = [posteriors[name] for name in model.network.latents]
+    parts = []
     for start in range(0, table.n_columns, COLUMNS_AT_ONCE):
         names = table.names[start : start + COLUMNS_AT_ONCE]
         left = [indicators(table, name) for name in names]
-        information = posterior_information(left, right, table.weights)
-        best = np.argsort(-information, axis=1, kind="stable")[:, : N_TARGETS + 1]
-        for name, places in zip(names, best, strict=True):
-            result[name] = {latents[i] for i in places}
-    return result
+        parts.append(posterior_information(left, right, table.weights))
+    return np.concatenate(parts), posteriors
 
 
 def apply_all(
@@ -162,3 +186,40 @@ def _key(candidate: Candidate) -> tuple[Any, ...]:
     """What a candidate does, whatever the order of the neighbours."""
     values = (getattr(candidate, each.name) for each in fields(candidate) if each.name != "change")
     return tuple(frozenset(value) if isinstance(value, tuple) else value for value in values)
+
+
+def relocate(model: Model, settings: EMSettings, deadline: float | None) -> tuple[Model, int]:
+    """Move all columns at once to the latent variables that say most about them.
+
+    For tables of so many columns that restricted likelihoods would take too long. A latent
+    variable keeps at least two columns.
+    """
+    network, n_moves = _move_columns(model)
+    return (fit_fully(network, model.data, settings, deadline) if n_moves else model), n_moves
+
+
+def _move_columns(model: Model) -> tuple[Network, int]:
+    table, structure, latents = model.data.dataset, model.network.structure, model.network.latents
+    information, posteriors = inform(model)
+    place = {name: i for i, name in enumerate(latents)}
+    cards = np.array([structure.shape(name)[-1] for name in latents])
+    own = np.array([variable.n_states for variable in table.variables])
+    penalty = 0.5 * np.log(table.total_weight) * np.outer(own - 1, cards - 1)
+    score = table.total_weight * information - penalty
+    homes = [structure.parents(name) for name in table.names]
+    home = np.array([place[parents[0]] if parents else -1 for parents in homes])
+    n_columns = np.bincount(home[home >= 0], minlength=len(latents))
+    best = score.argmax(axis=1)
+    gain = np.where(home >= 0, score.max(axis=1) - score[np.arange(len(home)), home], 0.0)
+    parents, tables = dict[str, tuple[str, ...]](), dict[str, FloatArray]()
+    for j in np.argsort(-gain, kind="stable"):
+        if gain[j] <= LEAST_GAIN:
+            break
+        if n_columns[home[j]] > 2:
+            n_columns[home[j]] -= 1
+            n_columns[best[j]] += 1
+            name, target = table.names[j], latents[best[j]]
+            parents[name] = (target,)
+            counts = joint_counts(posteriors[target], indicators(table, name), table.weights)
+            tables[name] = (counts + 1e-3) / (counts + 1e-3).sum(axis=1, keepdims=True)
+    return pack(structure.rewired(parents), model.network, tables), len(parents)
