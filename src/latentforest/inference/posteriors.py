@@ -31,11 +31,17 @@ from latentforest.model.elimination import compute_joint
 from latentforest.model.network import Network
 
 
+FEW = 8  # variables to which the way down is followed one by one
+
+
 def compute_posteriors(forest: Forest, network: Network, names: Sequence[str]) -> list[FloatArray]:
     """Return ``P(variable | row)`` for each name, ``(n_rows, n_states)`` each.
 
     A row of probability zero gets ``nan``.
     """
+    if len(names) > FEW and set(names) <= set(network.latents):
+        found = compute_all_posteriors(forest, network)
+        return [forest.data.spread([found[name]]) for name in names]
     return _compute(forest, network, names, pairs=False)
 
 
@@ -135,8 +141,9 @@ def fill_impossible(
     n_impossible = 0
     for name, posterior in zip(names, posteriors, strict=True):
         impossible = np.isnan(posterior[:, 0])
-        posterior[impossible] = network.marginal(name)
-        n_impossible = max(n_impossible, int(impossible.sum()))
+        if impossible.any():
+            posterior[impossible] = network.marginal(name)
+            n_impossible = max(n_impossible, int(impossible.sum()))
     return n_impossible
 
 
