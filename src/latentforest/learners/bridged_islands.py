@@ -21,7 +21,6 @@ from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.small import count_patterns
 from latentforest.inference.information import mutual_information
 from latentforest.inference.threads import map_threads
-from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
@@ -104,8 +103,8 @@ class BridgedIslands(LatentLearner):
         threshold: float = 3.0,
         max_island: int = 30,
         progressive: bool = True,
-        max_rounds: int = 20,
-        mu: int = 4,
+        max_rounds: int = 4,
+        mu: int = 2,
         nu: int = 10,
         max_states: int | None = None,
         max_iterations: int = 500,
@@ -141,9 +140,10 @@ class BridgedIslands(LatentLearner):
         _note(trace, model, None, "islands", f"{len(islands)} islands", began)
         try:
             for better, n_changes in self._refine(work, model, settings):
-                _note(trace, better, model, "refine", f"{n_changes} changes", began)
+                changes = "1 change" if n_changes == 1 else f"{n_changes} changes"
+                _note(trace, better, model, "refine", changes, began)
                 model = better
-                work.say(f"refine: BIC {model.bic:,.1f}, {n_changes} changes")
+                work.say(f"refine: BIC {model.bic:,.1f}, {changes}")
                 if work.is_late():
                     break
         except KeyboardInterrupt:
