@@ -12,7 +12,14 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from latentforest import EAST, Independence, LatentClass, datasets
+from latentforest import (
+    EAST,
+    BridgedIslands,
+    HierarchicalLatentTree,
+    Independence,
+    LatentClass,
+    datasets,
+)
 from latentforest.datasets.generate import random_latent_class
 
 CONTINUOUS = "gives continuous columns; the learners take categorical ones"
@@ -39,14 +46,23 @@ TOO_FEW = dict.fromkeys(
 )
 
 
+NEED_THREE = (EAST, BridgedIslands, HierarchicalLatentTree)
+
+
 def find_expected_failures(estimator):
     """The checks whose tables a learner refuses."""
-    return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, EAST) else {})
+    return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})
 
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.LatentForestWarning")
 @parametrize_with_checks(
-    [LatentClass(n_states=2), Independence(), EAST(mu=2, nu=3, n_winners=1, max_steps=2)],
+    [
+        LatentClass(n_states=2),
+        Independence(),
+        EAST(mu=2, nu=3, n_winners=1, max_steps=2),
+        BridgedIslands(max_rounds=1),
+        HierarchicalLatentTree(),
+    ],
     expected_failed_checks=find_expected_failures,
 )
 def test_common_checks(estimator, check):

@@ -185,9 +185,7 @@ def count_parameters(cards: LongArray, n_near: int, n_far: int, is_far: BoolArra
     return int(n_near - 1 + n_near * (n_far - 1) + leaves)
 
 
-def _lay_out(
-    cards: LongArray, n_near: int, n_far: int, is_far: BoolArray
-) -> tuple[Families, int]:
+def _lay_out(cards: LongArray, n_near: int, n_far: int, is_far: BoolArray) -> tuple[Families, int]:
     n_rows = np.concatenate([[1, n_near], np.where(is_far, n_far, n_near)]).astype(np.int64)
     n_states = np.concatenate([[n_near, n_far], cards]).astype(np.int64)
     sizes = n_rows * n_states

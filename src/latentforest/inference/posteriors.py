@@ -30,7 +30,6 @@ from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.elimination import compute_joint
 from latentforest.model.network import Network
 
-
 FEW = 8  # variables to which the way down is followed one by one
 
 

@@ -7,7 +7,6 @@ from latentforest.inference.patterns import Mask
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
-
 MANY_COLUMNS = 500
 
 

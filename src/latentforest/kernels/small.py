@@ -96,7 +96,9 @@ def fit_small(
     belief = np.empty(families.n_rows[1] + families.n_states[1])
     trajectory = np.empty(limits.max_iterations + limits.pause + 2)
     first = Limits(limits.pause, -np.inf, False, limits.pause)
-    last = Limits(limits.max_iterations, limits.least_gain, limits.accelerate, limits.max_iterations)
+    last = Limits(
+        limits.max_iterations, limits.least_gain, limits.accelerate, limits.max_iterations
+    )
     best, highest = 0, -np.inf
     for s in range(n_starts + 1):
         theta = starts[s if s < n_starts else best]

@@ -185,7 +185,9 @@ class BridgedIslands(LatentLearner):
         work.say(f"islands: latent class models of {len(islands):,}")
         counts = [count_patterns(data, island) for island in islands]
         models = list(map_threads(builder.fit_one, counts, data.n_jobs))
-        network = bridge(data, islands, counts, models, name_latents(len(islands), work.table.names))
+        network = bridge(
+            data, islands, counts, models, name_latents(len(islands), work.table.names)
+        )
         names = tuple(tuple(variables[j].name for j in island) for island in islands)
         return names, network
 

@@ -284,4 +284,3 @@ def _assign(network: Network, layer: Layer, data: PatternedData) -> Dataset | No
     if sum(len(np.unique(column)) > 1 for column in columns) < 3:
         return None
     return Dataset(variables, columns, data.dataset.weights)
-

@@ -12,7 +12,6 @@ from latentforest.inference.messages import find_marginals
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model import Network
 
-
 Layers = Sequence[Sequence[str]]  # names of the latent variables, from the words upwards
 
 
@@ -57,9 +56,7 @@ def find_words(network: Network, layers: Layers) -> dict[str, dict[str, FloatArr
     return given
 
 
-def choose_words(
-    sizes: FloatArray, given: Mapping[str, FloatArray], n_words: int
-) -> list[str]:
+def choose_words(sizes: FloatArray, given: Mapping[str, FloatArray], n_words: int) -> list[str]:
     """Return the columns that say most about a topic."""
     scores = {
         name: float(table_information(sizes[:, None] * table)) for name, table in given.items()
