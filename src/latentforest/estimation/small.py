@@ -16,7 +16,7 @@ from scipy.special import xlogy
 from latentforest.inference.forest import PatternedData
 from latentforest.kernels.em import Families, Limits, make_climb
 from latentforest.kernels.small import fit_small
-from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
+from latentforest.kernels.types import AnyArray, BoolArray, FloatArray, IntArray, LongArray
 
 MOST_NOISE = 1 << 12  # random numbers of a start; longer ones repeat them
 MOST_PREPARED = 1 << 10  # layouts that are kept
@@ -63,12 +63,12 @@ def count_patterns(data: PatternedData, columns: Sequence[int]) -> Counts:
     store = data.whole
     bits = [1 << j for j in columns]
     found = store.column(sum(bits), bits)
-    first = found.first
+    first: AnyArray = found.first
     if not len(first):  # a single column: its patterns are its states
         first = np.unique(found.codes, return_index=True)[1]
-    weights = np.bincount(found.codes, data.dataset.weights, minlength=found.n_patterns)
+    totals: AnyArray = np.bincount(found.codes, data.dataset.weights, found.n_patterns)
     codes = np.stack([store.column(bit).codes[first] for bit in bits], axis=1)
-    weights = weights[found.codes[first]]
+    weights = totals[found.codes[first]]
     cards = np.array([data.dataset.variables[j].n_states for j in columns], np.int64)
     return Counts(np.ascontiguousarray(codes, np.int32), weights, cards, found.codes)
 
@@ -156,7 +156,8 @@ class SmallFits:
     ) -> tuple[Families, FloatArray]:
         """Return the layout of a model, and half of its starts: random rows of tables."""
         key = (n_near, n_far, cards.tobytes(), is_far.tobytes())
-        if key not in self._prepared:
+        prepared = self._prepared.get(key)
+        if prepared is None:
             layout, n_values = _lay_out(cards, n_near, n_far, is_far)
             noise = np.tile(self._noise, (1, -(-n_values // MOST_NOISE)))[:, :n_values]
             lengths = np.repeat(layout.n_states, layout.n_rows)
@@ -166,8 +167,8 @@ class SmallFits:
             noise[:, :inner] += 0.5 * np.repeat(1.0 / lengths, lengths)[:inner]
             if len(self._prepared) >= MOST_PREPARED:
                 self._prepared.clear()
-            self._prepared[key] = layout, noise
-        return self._prepared[key]
+            self._prepared[key] = prepared = layout, noise
+        return prepared
 
     def _make_starts(self, counts: Counts, layout: Families, noise: FloatArray) -> FloatArray:
         """Rows of tables halfway between the column's frequencies and a random point."""

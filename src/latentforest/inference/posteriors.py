@@ -199,7 +199,8 @@ class _Descent:
         if node.is_root:
             return _normalize(log_belief + self.log_table(node))[pattern]
         tables = _normalize_last(log_belief[:, None, :] + self.log_table(node)[None])
-        return np.matmul(known[above.name][:, None, :], tables[pattern])[:, 0]
+        result: FloatArray = np.matmul(known[above.name][:, None, :], tables[pattern])[:, 0]
+        return result
 
     def _links(self, node: Node, slot: int) -> AnyArray:
         """Return the pattern of a child for each pattern of a node."""

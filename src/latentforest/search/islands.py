@@ -139,7 +139,7 @@ class IslandBuilder:
         An island of two columns will get a neighbour, without which it would not be regular.
         """
         is_far = np.zeros(len(counts.cards), np.bool_)
-        cards = counts.cards if len(counts.cards) > 2 else [*counts.cards, 2]
+        cards = [*counts.cards] if len(counts.cards) > 2 else [*counts.cards, 2]
         best = self.fits.fit(counts, 2)
         for n_states in range(3, self._limit(cards) + 1):
             if self._bound(counts, n_states, 1, is_far) <= self._bic(best):
