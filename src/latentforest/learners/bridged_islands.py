@@ -31,7 +31,7 @@ from latentforest.search.candidate import Effort
 from latentforest.search.islands import IslandBuilder, IslandSettings
 from latentforest.search.model import Model, fit_fully
 from latentforest.search.naming import name_latents
-from latentforest.search.refinement import Refinement
+from latentforest.search.refinement import MOST_COLUMNS, Refinement
 from latentforest.search.trace import Trace
 from latentforest.search.tree import Rules
 
@@ -54,7 +54,8 @@ class BridgedIslands(LatentLearner):
         Most columns of an island.
     progressive
         Tests look at six columns at most, those closest to the new one, so that their cost does not
-        grow with the island; otherwise at the whole island.
+        grow with the island; otherwise at the whole island, which is a little better. By default
+        for tables of more than 500 columns.
     max_rounds
         Most rounds of refinement; 0 leaves islands and bridges as they are.
     mu, nu
@@ -102,8 +103,8 @@ class BridgedIslands(LatentLearner):
         self,
         threshold: float = 3.0,
         max_island: int = 30,
-        progressive: bool = True,
-        max_rounds: int = 4,
+        progressive: bool | None = None,
+        max_rounds: int = 8,
         mu: int = 2,
         nu: int = 10,
         max_states: int | None = None,
@@ -171,11 +172,13 @@ class BridgedIslands(LatentLearner):
             work.say(f"islands: {n_done:,} of {data.dataset.n_columns:,} columns, {n_islands:,}")
             return not work.is_late()
 
+        is_wide = data.dataset.n_columns > MOST_COLUMNS
+        is_progressive = is_wide if self.progressive is None else self.progressive
         settings = IslandSettings(
             float(self.threshold),
             int(self.max_island),
             self.max_states,
-            N_ANCHORS if self.progressive else None,
+            N_ANCHORS if is_progressive else None,
         )
         builder = IslandBuilder(data, information, settings, work.seed)
         variables = data.dataset.variables
