@@ -319,3 +319,18 @@ def test_live_line_is_one_line(monkeypatch, capsys):
     assert any("expand: step 3, BIC -1,234.5, best" in line for line in lines)
     assert max(map(len, lines)) <= 40
     assert "long" not in shown.split("…")[-1]
+
+
+def test_bridged_islands(run, table):
+    found = json.loads(run("learn", table, "--learner", "bridged-islands", "--json").stdout)
+    assert found["learner"] == "bridged-islands"
+    assert found["history"][0]["phase"] == "islands"
+    assert found["topics"] is None
+
+
+def test_topics_are_shown_below_each_other(run, table):
+    done = run("learn", table, "--learner", "hlta", "--set", "max_top=1")
+    lines = done.stdout.splitlines()
+    start = lines.index("Topics: share of the documents, words that say most about them")
+    assert any(line.startswith("Z2.1  ") for line in lines[start:])
+    assert any(line.startswith("  Z1.1  ") for line in lines[start:])

@@ -10,7 +10,11 @@ from latentforest.datasets.generate import random_latent_forest
 from latentforest.errors import ModelError
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import compute_edge_posteriors, compute_posteriors
+from latentforest.inference.posteriors import (
+    compute_all_posteriors,
+    compute_edge_posteriors,
+    compute_posteriors,
+)
 from reference.joint import joint_table
 from reference.random_networks import networks, tables_for
 
@@ -126,6 +130,31 @@ def test_several_deep_trees(wood):
         evidence = {name: code for name, code in evidence.items() if code >= 0}
         for name, posterior in zip(network.latents, found, strict=True):
             np.testing.assert_allclose(posterior[row], network.query(name, evidence), rtol=1e-9)
+
+
+@QUICK
+@given(network=networks(share_of_zeros=0.2), data=st.data())
+def test_all_latent_variables_at_once(network, data):
+    table = data.draw(tables_for(network))
+    forest = lay_out(network, table)
+    found = compute_all_posteriors(forest, network)
+    assert list(found) == list(network.latents)
+    for name, posterior in found.items():  # one by one: see the tests above
+        (expected,) = compute_posteriors(forest, network, [name])
+        spread = forest.data.spread([posterior])
+        np.testing.assert_allclose(spread, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("block_rows", [7, 150])
+def test_all_latent_variables_at_once_in_blocks(wood, monkeypatch, block_rows):
+    network, table = wood
+    names = network.latents[:5]  # few enough to be followed one by one
+    expected = compute_posteriors(lay_out(network, table), network, names)
+    monkeypatch.setattr(forest_module, "BLOCK_ROWS", block_rows)
+    forest = lay_out(network, table)
+    found = compute_all_posteriors(forest, network)
+    for name, posterior in zip(names, expected, strict=True):
+        np.testing.assert_allclose(forest.data.spread([found[name]]), posterior, rtol=1e-9)
 
 
 @pytest.mark.parametrize("block_rows", [7, 150])

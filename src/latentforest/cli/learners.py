@@ -28,6 +28,8 @@ class Learner:
 LEARNERS = {
     "latent-class": Learner("LatentClass", "one hidden variable that groups the rows"),
     "east": Learner("EAST", "a tree of hidden variables, by search"),
+    "bridged-islands": Learner("BridgedIslands", "a tree of hidden variables, fast"),
+    "hlta": Learner("HierarchicalLatentTree", "layers of hidden variables: topics of documents"),
     "hill-climbing": Learner("HillClimbing", "an older search, in two phases"),
     "double-hill-climbing": Learner("DoubleHillClimbing", "an older search, slow, for few columns"),
     "bin": Learner("BinaryForest", "a binary forest of hidden variables, joined pair by pair"),

@@ -74,6 +74,7 @@ def describe_outcome(outcome: Outcome) -> dict[str, Any]:
         "seconds": outcome.seconds,
         "fit_table": getattr(learner, "fit_table_", []),
         "history": learner.history_,
+        "topics": getattr(learner, "topics_", None),
         **describe_network(learner.network_),
         "saved_to": outcome.saved_to,
     }
@@ -98,7 +99,10 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         f"({outcome.seconds:.1f} s)"
     )
     console.print()
-    print_model(console, learner.network_)
+    if hasattr(learner, "topics_"):
+        print_topics(console, learner.topics_)
+    else:
+        print_model(console, learner.network_)
     if outcome.saved_to is not None:
         console.print(f"\nSaved to {outcome.saved_to}", soft_wrap=True)
 
@@ -134,7 +138,24 @@ def print_steps(console: Console, history: Table) -> None:
         facts = row["n_latents"], f"{row['n_parameters']:,}", _decimals(row["bic"])
         table.add_row(str(row["step"]), row["phase"], row["operator"], where, *map(str, facts))
     console.print(table)
-    console.print(OPERATORS, style="dim", soft_wrap=True)
+    if any(row["operator"] for row in shown):
+        console.print(OPERATORS, style="dim", soft_wrap=True)
+
+
+def print_topics(console: Console, topics: Table) -> None:
+    """Print topics below the more general ones that they belong to."""
+    from rich.text import Text
+
+    below: dict[str, list[dict[str, Any]]] = {}
+    for row in topics.rows():
+        below.setdefault(row["parent"], []).append(row)
+    console.print("Topics: share of the documents, words that say most about them", style="bold")
+    stack = [(row, 0) for row in reversed(below.get("", []))]
+    while stack:
+        row, depth = stack.pop()
+        line = f"{'  ' * depth}{row['topic']}  {row['share']:.1%}  {row['words']}"
+        console.print(Text(line), soft_wrap=True)
+        stack += [(child, depth + 1) for child in reversed(below.get(row["topic"], []))]
 
 
 def _decimals(value: float) -> str:

@@ -52,7 +52,7 @@ class Dataset:
     [1.0, 1.0]
     """
 
-    __slots__ = ("_columns", "_names", "_variables", "_weights")
+    __slots__ = ("_columns", "_names", "_places", "_variables", "_weights")
 
     def __init__(
         self,
@@ -67,6 +67,7 @@ class Dataset:
         if len(columns) != len(self._variables):
             raise DataError(f"{len(self._variables)} variables, but {len(columns)} columns")
         check_unique(self._names)
+        self._places = {name: place for place, name in enumerate(self._names)}
         self._columns = tuple(map(_check_column, self._variables, columns))
         self._check_lengths()
         self._weights = _check_weights(weights, len(self._columns[0]))
@@ -171,7 +172,10 @@ class Dataset:
 
     def index(self, name: str) -> int:
         """Position of a column."""
-        return find_name(name, self._names)
+        try:
+            return self._places[name]
+        except (KeyError, TypeError):
+            return find_name(name, self._names)
 
     def column(self, name: str) -> NDArray[Any]:
         """Encoded values of a column, shape (n_rows,)."""

@@ -32,9 +32,12 @@ from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.structure import Structure
 
 BLOCK_ROWS = 1 << 16  # rows that are propagated at once; more are split, whatever the threads
+BLOCK_CELLS = 1 << 24  # rows times columns that are propagated at once: bounds the memory
 SAMPLE_ROWS = 1 << 12  # rows on which the grouping of children is decided
+SAMPLE_CELLS = 1 << 23  # rows times columns of that sample
 KEPT_BYTES = 1 << 26  # working memory that is kept for later use
 COLUMN_BYTES = 1 << 28  # pattern columns that are kept of a block while it is laid out
+CELL_BYTES = 32  # or so many for each of its cells, if that is more: enough for a whole tree
 TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several blocks afterwards
 NOTHING = np.empty(0)
 FLOOR = 1e-270  # upper bound of an entry that underflow would remove or make imprecise
@@ -59,6 +62,8 @@ class PatternedData:
         All columns must be categorical.
     n_jobs
         Threads; results do not depend on it.
+    block_rows
+        Most rows of a block; by default as many as memory allows.
 
     Examples
     --------
@@ -68,7 +73,9 @@ class PatternedData:
     (9, 428.0)
     """
 
-    def __init__(self, dataset: Dataset, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, dataset: Dataset, n_jobs: int | None = None, block_rows: int | None = None
+    ) -> None:
         _check_categorical(dataset)
         self.n_jobs = count_threads(n_jobs)
         self.row_weights = dataset.weights
@@ -78,13 +85,14 @@ class PatternedData:
         self.total_weight = float(merged.total_weight)
         self.bits = {name: 1 << j for j, name in enumerate(merged.names)}
         self._cards = [variable.n_states for variable in merged.variables]
-        n_blocks = -(-self.n_rows // BLOCK_ROWS)
+        most = min(BLOCK_ROWS, max(BLOCK_CELLS // len(self._cards), 1))
+        n_blocks = -(-self.n_rows // (most if block_rows is None else min(most, block_rows)))
         self._edges = np.linspace(0, self.n_rows, n_blocks + 1).astype(int)
         self.blocks = [
             Block(self._store(slice(low, high)), merged.weights[low:high])
             for low, high in zip(self._edges[:-1], self._edges[1:], strict=True)
         ]
-        step = -(-self.n_rows // SAMPLE_ROWS)
+        step = -(-self.n_rows // min(SAMPLE_ROWS, max(SAMPLE_CELLS // len(self._cards), 1)))
         self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[Mask, ...], Grouping] = {}
         self._whole: PatternStore | None = self.blocks[0].store if n_blocks == 1 else None
@@ -98,7 +106,8 @@ class PatternedData:
 
     def _store(self, rows: slice) -> PatternStore:
         columns = [column[rows] for column in self.dataset.columns]
-        return PatternStore(columns, self._cards, COLUMN_BYTES)
+        n_cells = len(columns) * len(columns[0])
+        return PatternStore(columns, self._cards, max(COLUMN_BYTES, CELL_BYTES * n_cells))
 
     def group(self, masks: tuple[Mask, ...]) -> Grouping:
         """Group the children of a node, deciding on a sample and then on the first block."""
@@ -236,6 +245,14 @@ class Forest:
             log_likelihood += value
             impossible += lost
         return log_likelihood, impossible
+
+    def expected_counts_of(self, b: int, theta: FloatArray, counts: FloatArray) -> None:
+        """Fill ``counts`` with the expected counts of the rows of one block."""
+        self._propagate(b, theta, counts, NOTHING)
+
+    def share(self, b: int) -> float:
+        """Return the share of a block in the total weight."""
+        return float(self.data.blocks[b].weights.sum()) / self.data.total_weight
 
     def log_likelihood(self, theta: FloatArray) -> tuple[float, float]:
         """Log-likelihood of the rows of positive probability, and the weight of the others."""

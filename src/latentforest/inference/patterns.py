@@ -22,6 +22,7 @@ from latentforest.kernels.types import AnyArray, IntArray
 WINDOW = 8  # children this far apart in the list are considered for one group
 
 FEW_ROWS = 20_000  # up to so many, the columns of single variables are kept too
+FEW_CELLS = 1 << 22  # unless there are more rows times columns than this
 MOST_VARIABLES = 100  # above more of them, all products are of two messages and scaled
 MOST_PATTERNS = 1 << 12  # messages of larger groups would be gathered from outside the cache
 MOST_COUNTS = 1 << 20  # numbers of patterns that are remembered
@@ -84,7 +85,8 @@ class PatternStore:
             return PatternColumn(np.zeros(self.n_rows, np.int32), 1, np.zeros(1, np.int32))
         if not mask & (mask - 1):
             column = self._read(mask.bit_length() - 1)
-            return self._keep(mask, column) if self.n_rows <= FEW_ROWS else column
+            is_kept = self.n_rows <= FEW_ROWS and self.n_rows * len(self._columns) <= FEW_CELLS
+            return self._keep(mask, column) if is_kept else column
         parts = [part for part in (parts or single_bits(mask)) if part]
         result = self.column(parts[0])
         for part in parts[1:]:

@@ -17,6 +17,7 @@ from latentforest.inference.forest import Forest
 from latentforest.inference.plan import Node
 from latentforest.kernels.plan import (
     COLUMN,
+    FIRST_SLOT,
     HIDDEN,
     LEAF,
     MESSAGES,
@@ -29,12 +30,17 @@ from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.elimination import compute_joint
 from latentforest.model.network import Network
 
+FEW = 8  # variables to which the way down is followed one by one
+
 
 def compute_posteriors(forest: Forest, network: Network, names: Sequence[str]) -> list[FloatArray]:
     """Return ``P(variable | row)`` for each name, ``(n_rows, n_states)`` each.
 
     A row of probability zero gets ``nan``.
     """
+    if len(names) > FEW and set(names) <= set(network.latents):
+        found = compute_all_posteriors(forest, network)
+        return [forest.data.spread([found[name]]) for name in names]
     return _compute(forest, network, names, pairs=False)
 
 
@@ -68,6 +74,65 @@ def _compute(
     return [forest.data.spread(result) for result in results]
 
 
+def compute_all_posteriors(forest: Forest, network: Network) -> dict[str, FloatArray]:
+    """Return ``P(variable | row)`` of all latent variables, ``(n_merged_rows, n_states)`` each.
+
+    The same as ``compute_posteriors``, but one way down for all of them: the cost grows with
+    their number, not with its square. Rows are those of ``forest.data.dataset``.
+    """
+    latents = network.latents
+    parts: dict[str, list[FloatArray]] = {name: [] for name in latents}
+    paths: dict[str, list[Node]] | None = None
+    for b in range(len(forest.plans)):
+        work = forest.take_workspace(b)
+        _, doubtful = forest.judge(b, work, network.parameters)
+        descent = _Descent(forest, network, b, work)
+        found = descent.follow_all()
+        forest.give_back(b, work)
+        if len(doubtful):
+            paths = paths or _find_paths(forest)
+            for name in latents:
+                _repair_rows(forest, network, b, paths[name], found[name], doubtful)
+        for name in latents:
+            parts[name].append(found[name])
+    return {name: np.concatenate(some) for name, some in parts.items()}
+
+
+def _find_paths(forest: Forest) -> dict[str, list[Node]]:
+    """Return the nodes of the plan from a root down to each variable that is not a leaf."""
+    paths: dict[str, list[Node]] = {}
+    stack = [[root] for root in forest.roots]
+    while stack:
+        path = stack.pop()
+        if path[-1].kind == HIDDEN:
+            paths[path[-1].name] = path
+        stack += [[*path, child] for child in path[-1].children if child.children]
+    return paths
+
+
+def _repair_rows(
+    forest: Forest,
+    network: Network,
+    b: int,
+    path: list[Node],
+    rows: FloatArray,
+    doubtful: AnyArray,
+) -> None:
+    """Compute the rows of doubtful root patterns by elimination."""
+    column = forest.data.blocks[b].store.column(path[0].mask)
+    first = 0
+    for root in forest.roots:
+        if root is path[0]:
+            break
+        first += forest.data.blocks[b].store.column(root.mask).n_patterns
+    here = doubtful[(doubtful >= first) & (doubtful < first + column.n_patterns)] - first
+    if len(here):
+        values = np.zeros((column.n_patterns, rows.shape[1]))
+        _repair(forest, network, b, path, False, values, here)
+        is_doubtful = np.isin(column.codes, here)
+        rows[is_doubtful] = values[column.codes[is_doubtful]]
+
+
 def fill_impossible(
     posteriors: Sequence[FloatArray], network: Network, names: Sequence[str]
 ) -> int:
@@ -75,8 +140,9 @@ def fill_impossible(
     n_impossible = 0
     for name, posterior in zip(names, posteriors, strict=True):
         impossible = np.isnan(posterior[:, 0])
-        posterior[impossible] = network.marginal(name)
-        n_impossible = max(n_impossible, int(impossible.sum()))
+        if impossible.any():
+            posterior[impossible] = network.marginal(name)
+            n_impossible = max(n_impossible, int(impossible.sum()))
     return n_impossible
 
 
@@ -99,7 +165,56 @@ class _Descent:
         self.store = forest.data.blocks[b].store
         self.plan = forest.plans[b]
         self.buffer = work.buffer
+        self.forest, self.b = forest, b
         self.record = {id(node): u * N_FIELDS for u, node in enumerate(forest.nodes)}
+
+    def follow_all(self) -> dict[str, FloatArray]:
+        """Return the posteriors of all hidden variables for each row of the block.
+
+        From parent to child: P(child | row) is the sum over the parent's states of P(parent | row)
+        P(child | parent, evidence below the child).
+        """
+        result: dict[str, FloatArray] = {}
+        for root in self.forest.roots:
+            codes = self.store.column(root.mask, [c.mask for c in root.children]).codes
+            stack = [(root, root, codes)]
+            while stack:
+                node, above, pattern = stack.pop()
+                if node.kind == HIDDEN:
+                    result[node.name] = self._follow_one(node, above, pattern, result)
+                    above = node
+                for slot, child in enumerate(node.children):
+                    if child.children:
+                        stack.append((child, above, self._links(node, slot)[pattern]))
+        return result
+
+    def _follow_one(
+        self, node: Node, above: Node, pattern: AnyArray, known: dict[str, FloatArray]
+    ) -> FloatArray:
+        """Go from the parent's posterior to the child's."""
+        n_patterns = self.plan.nodes[self.record[id(node)] + N_PATTERNS]
+        log_belief = np.zeros((n_patterns, node.card))
+        for slot, child in enumerate(node.children):
+            log_belief += self._log_rows(child)[self._links(node, slot)]
+        if node.is_root:
+            return _normalize(log_belief + self.log_table(node))[pattern]
+        tables = _normalize_last(log_belief[:, None, :] + self.log_table(node)[None])
+        result: FloatArray = np.matmul(known[above.name][:, None, :], tables[pattern])[:, 0]
+        return result
+
+    def _links(self, node: Node, slot: int) -> AnyArray:
+        """Return the pattern of a child for each pattern of a node."""
+        fields = self.plan.nodes[self.record[id(node)] :][:N_FIELDS]
+        start = self.plan.slot_index[fields[FIRST_SLOT] + slot]
+        links: AnyArray = self.plan.links[start : start + fields[N_PATTERNS]]
+        return links
+
+    def _log_rows(self, child: Node) -> FloatArray:
+        """Return the logarithms of the messages of a node, for each of its patterns."""
+        fields = self.plan.nodes[self.record[id(child)] :][:N_FIELDS]
+        start, n = fields[MESSAGES], fields[N_PATTERNS]
+        rows = self.buffer[start : start + n * fields[COLUMN]].reshape(n, -1)
+        return _log(rows[:, : child.width])
 
     def follow(self, path: list[Node], pairs: bool) -> FloatArray:
         """Return the posterior of the last variable (with its parent's) for each root pattern."""
@@ -135,11 +250,7 @@ class _Descent:
         return self.store.column(child.mask).codes[first[pattern]]
 
     def log_messages(self, node: Node, child: Node, pattern: AnyArray) -> FloatArray:
-        fields = self.plan.nodes[self.record[id(child)] :][:N_FIELDS]
-        start, n = fields[MESSAGES], fields[N_PATTERNS]
-        rows = self.buffer[start : start + n * fields[COLUMN]].reshape(n, -1)
-        logs = _log(rows[:, : child.width])
-        result: FloatArray = logs[self.child_pattern(node, child, pattern)]
+        result: FloatArray = self._log_rows(child)[self.child_pattern(node, child, pattern)]
         return result
 
     def log_belief(self, node: Node, pattern: AnyArray) -> FloatArray:
@@ -203,6 +314,15 @@ def _sum_out(joint: FloatArray) -> FloatArray:
     largest = joint.max(axis=1, keepdims=True)
     largest = np.where(np.isfinite(largest), largest, 0.0)
     return _log(np.exp(joint - largest).sum(axis=1)) + largest[:, 0]
+
+
+def _normalize_last(joint: FloatArray) -> FloatArray:
+    """Turn log values into distributions along the last axis; without any, uniform ones."""
+    largest = joint.max(axis=-1, keepdims=True)
+    is_possible = np.isfinite(largest)
+    values: FloatArray = np.exp(np.where(is_possible, joint - np.where(is_possible, largest, 0), 0))
+    values /= values.sum(axis=-1, keepdims=True)
+    return values
 
 
 def _normalize(joint: FloatArray) -> FloatArray:

@@ -7,6 +7,8 @@ from latentforest.inference.patterns import Mask
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
+MANY_COLUMNS = 500
+
 
 def choose_roots(structure: Structure, data: PatternedData) -> list[str]:
     """Return, for each tree of a forest, the root from which propagation is cheapest.
@@ -19,6 +21,9 @@ def choose_roots(structure: Structure, data: PatternedData) -> list[str]:
         masks[name] = data.bits.get(name, 0)
         for child in structure.children(name):
             masks[name] |= masks[child]
+        if len(data.bits) > MANY_COLUMNS:  # else large sets would be joined column by column
+            parts = [masks[child] for child in structure.children(name)]
+            data.sample.column(masks[name], [*parts, data.bits.get(name, 0)])
     return [_walk_down(structure, data, root, masks) for root in structure.roots]
 
 

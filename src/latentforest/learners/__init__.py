@@ -1,9 +1,11 @@
 """One file per learning algorithm."""
 
 from latentforest.learners.binary_forest import BinaryForest
+from latentforest.learners.bridged_islands import BridgedIslands
 from latentforest.learners.chow_liu import ChowLiu
 from latentforest.learners.double_hill_climbing import DoubleHillClimbing
 from latentforest.learners.east import EAST
+from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTree
 from latentforest.learners.hill_climbing import HillClimbing
 from latentforest.learners.independence import Independence
 from latentforest.learners.latent_class import LatentClass
@@ -12,9 +14,11 @@ from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, R
 __all__ = [
     "EAST",
     "BinaryForest",
+    "BridgedIslands",
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
     "DoubleHillClimbing",
+    "HierarchicalLatentTree",
     "HillClimbing",
     "Independence",
     "LatentClass",

@@ -25,8 +25,8 @@ from latentforest.inference.information import mutual_information
 from latentforest.inference.rooting import reroot
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
-from latentforest.learners.smoothing import choose_pseudo_count
 from latentforest.model import Network, Structure
 from latentforest.search.growing import GrowingForest
 from latentforest.search.model import Model, fit_fully
@@ -214,25 +214,17 @@ class BinaryForest(LatentLearner):
         self, work: Work, network: Network, was_interrupted: bool
     ) -> tuple[FitResult, Network]:
         """Line 20: refine the tables by EM on the whole forest."""
-        network = reroot(network, work.data)
-        forest = Forest(network.structure, work.data)
         settings = EMSettings(self.max_iterations, self.tolerance)
         deadline = time.monotonic() if was_interrupted else work.deadline
         work.say(f"EM on {len(network.latents)} latent variables")
+        network = reroot(network, work.data)
+        forest = Forest(network.structure, work.data)
         result = fit(forest, network.parameters, None, settings, deadline=deadline)
         network = network.with_parameters(result.parameters)
-        prior = pseudo_counts(network.structure, self._choose_smoothing(work, network))
-        if prior.any() and not result.monitor.was_interrupted:
-            result = fit(forest, network.parameters, prior, settings, deadline=deadline)
-        return result, network.with_parameters(result.parameters)
-
-    def _choose_smoothing(self, work: Work, network: Network) -> Smoothing:
-        if self.smoothing != "cv":
-            return self.smoothing
-        if work.is_late():
-            return 1.0
-        work.say("smoothing: cross-validation")
-        return choose_pseudo_count(network, work.table, work.data.n_jobs)
+        if result.monitor.was_interrupted:
+            return result, network
+        score = result.log_likelihood
+        return finish(work, network, score, self.smoothing, settings, was_interrupted)
 
     def _check(self, work: Work) -> None:
         if self.linkage not in LINKAGES:

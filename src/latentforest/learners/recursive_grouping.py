@@ -15,24 +15,23 @@ import numpy as np
 
 from latentforest.data.table import Table
 from latentforest.errors import ParameterError
-from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
+from latentforest.estimation.em import EMSettings, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.distances import Distances, compute_distances
 from latentforest.inference.forest import Forest
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
-from latentforest.learners.smoothing import choose_pseudo_count
 from latentforest.model import Network, Structure
 from latentforest.search.distance_tree import build_structure
 from latentforest.search.grouping import Grouping
 from latentforest.search.joining import join_trees
 from latentforest.search.model import Model
+from latentforest.search.one_by_one import Stepwise, estimate_stepwise
 from latentforest.search.spanning import grow_forest
-from latentforest.search.stepwise import Stepwise, estimate_stepwise
 
 THRESHOLDS = (1.0, 2.0, 4.0)  # standard errors
-FINAL_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -175,7 +174,9 @@ class RecursiveGrouping(LatentLearner):
             if was_interrupted or work.is_late():
                 break
         best = max(candidates, key=lambda candidate: candidate.model.bic)
-        result, network = self._refine(work, best.model, was_interrupted)
+        settings = EMSettings(self.max_iterations, self.tolerance)
+        found, score = best.model.network, best.model.log_likelihood
+        result, network = finish(work, found, score, self.smoothing, settings, was_interrupted)
         return Learned(
             network,
             result.log_likelihood,
@@ -240,22 +241,6 @@ class RecursiveGrouping(LatentLearner):
         result = fit(forest, network.parameters, None, settings, tell, work.deadline)
         fitted = network.with_parameters(result.parameters)
         return Model(fitted, result.log_likelihood, work.data), result.monitor
-
-    def _refine(self, work: Work, best: Model, is_over: bool) -> tuple[FitResult, Network]:
-        """Run EM to the end on the best model, with pseudo-counts if asked for."""
-        smoothing = self.smoothing
-        if smoothing == "cv":
-            work.say("smoothing: cross-validation")
-            n_jobs = work.data.n_jobs
-            is_short = is_over or work.is_late() or work.table.total_weight < 2
-            smoothing = 1.0 if is_short else choose_pseudo_count(best.network, work.table, n_jobs)
-        network = best.network
-        prior = pseudo_counts(network.structure, smoothing)
-        settings = EMSettings(10 * self.max_iterations, min(self.tolerance, FINAL_TOLERANCE))
-        forest = Forest(network.structure, work.data)
-        deadline = time.monotonic() if is_over else work.deadline
-        result = fit(forest, network.parameters, prior, settings, None, deadline)
-        return result, network.with_parameters(result.parameters)
 
     def _check(self, work: Work) -> list[float]:
         """Refuse settings that make no sense, and list the thresholds."""

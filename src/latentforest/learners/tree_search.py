@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import numbers
-import time
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
 
 from latentforest.data import Dataset, Variable
 from latentforest.errors import DataError, ParameterError
-from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
+from latentforest.estimation.em import EMSettings, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.forest import Forest
-from latentforest.inference.rooting import reroot
 from latentforest.learners.base import LatentLearner, Learned, NetworkLearner, Work
+from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
-from latentforest.learners.smoothing import choose_pseudo_count
 from latentforest.learners.starts import check_start, describe_start, find_start
 from latentforest.model import Network, Structure
 from latentforest.search.evaluation import EVALUATIONS
@@ -28,7 +26,6 @@ from latentforest.search.search import Search, SearchEnded
 from latentforest.search.tree import Rules
 
 START_STARTS = 64  # starts of EM for the latent class model that a search begins with
-FINAL_TOLERANCE = 1e-9
 NOT_SEARCHED = (  # settings that do not change the steps of a search
     "checkpoint",
     "max_steps",
@@ -113,7 +110,15 @@ class TreeSearch(LatentLearner):
                 raise
             was_interrupted = True
         assert search.best is not None  # for the type checker: the start always ends
-        result, network = self._refine(work, search.best, was_interrupted)
+        best = search.best
+        result, network = finish(
+            work,
+            best.network,
+            best.log_likelihood,
+            self.smoothing,
+            search.settings,
+            was_interrupted,
+        )
         attributes = {
             "interrupted": was_interrupted or result.monitor.was_interrupted,
             "stopped": stopped,
@@ -185,33 +190,6 @@ class TreeSearch(LatentLearner):
         if result.monitor.was_interrupted:
             raise KeyboardInterrupt
         return Model(Network(structure, result.parameters), result.log_likelihood, work.data)
-
-    def _refine(self, work: Work, best: Model, was_interrupted: bool) -> tuple[FitResult, Network]:
-        """Run EM to the end on the best model, with pseudo-counts if asked for.
-
-        After Ctrl-C, or when the time is up, that is a single iteration.
-        """
-        network = reroot(best.network, work.data)
-        prior = pseudo_counts(network.structure, self._choose_smoothing(work, best.network))
-        settings = EMSettings(10 * self.max_iterations, min(self.tolerance, FINAL_TOLERANCE))
-        forest = Forest(network.structure, work.data)
-        deadline = time.monotonic() if was_interrupted else work.deadline
-        try:
-            result = fit(forest, network.parameters, prior, settings, deadline=deadline)
-        except KeyboardInterrupt:  # before the first iteration was over
-            monitor = Monitor(reason="it was interrupted", was_interrupted=True)
-            score = best.log_likelihood
-            result = FitResult(network.parameters, score, score, monitor)
-        return result, network.with_parameters(result.parameters)
-
-    def _choose_smoothing(self, work: Work, network: Network) -> Smoothing:
-        """Return the pseudo-counts asked for, or those that predict best."""
-        if self.smoothing != "cv":
-            return self.smoothing
-        if work.is_late():
-            return 1.0
-        work.say("smoothing: cross-validation")
-        return choose_pseudo_count(network, work.table, work.data.n_jobs)
 
     def _check_parameters(self, table: Dataset) -> None:
         for name, least in (

@@ -7,8 +7,8 @@ from latentforest import Structure, Variable
 from latentforest.datasets.generate import generate, random_latent_tree
 from latentforest.estimation.em import EMSettings
 from latentforest.inference.forest import Forest, PatternedData
+from latentforest.search.one_by_one import Stepwise, _sort_inward, estimate_stepwise
 from latentforest.search.regularity import find_irregular
-from latentforest.search.stepwise import Stepwise, _sort_inward, estimate_stepwise
 
 SETTINGS = EMSettings(200, 1e-7)
 

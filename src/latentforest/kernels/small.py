@@ -1,0 +1,117 @@
+"""EM for small models: one or two latent variables over a few columns, from a table of counts.
+
+Legend: ``y`` the states of the root, ``z`` those of the second latent variable below it (a single
+one if there is none), ``i`` a column, ``p`` a pattern of the columns with its weight. Column ``i``
+hangs below the root or, where ``is_far[i]``, below the second variable. Parameters are P(y),
+P(z | y), then P(column | its parent) for each column. A code equal to the column's number of
+states is a missing value.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from latentforest.kernels.compilation import kernel, part
+from latentforest.kernels.em import OBJECTIVE, Climb, Families, Limits, advance, copy, restart
+from latentforest.kernels.types import BoolArray, FloatArray, IntArray
+
+
+@part
+def _expect(
+    codes: IntArray,
+    weights: FloatArray,
+    is_far: BoolArray,
+    families: Families,
+    theta: FloatArray,
+    counts: FloatArray,
+    joint: FloatArray,
+    belief: FloatArray,
+) -> float:
+    """Fill ``counts`` with the expected counts and return the log-likelihood.
+
+    ``belief`` has room for a number for each state of the root, then of the second variable.
+    """
+    n_y, n_z = families.n_rows[1], families.n_states[1]
+    counts[:] = 0.0
+    log_likelihood = 0.0
+    for p in range(codes.shape[0]):
+        for y in range(n_y):
+            belief[y] = theta[y]
+        for z in range(n_z):
+            belief[n_y + z] = 1.0
+        for i in range(codes.shape[1]):
+            card, code = families.n_states[i + 2], codes[p, i]
+            if code < card:
+                first = n_y if is_far[i] else 0
+                place = families.offset[i + 2] + code
+                for k in range(families.n_rows[i + 2]):
+                    belief[first + k] *= theta[place + k * card]
+        total = 0.0
+        for y in range(n_y):
+            for z in range(n_z):
+                joint[y * n_z + z] = belief[y] * theta[n_y + y * n_z + z] * belief[n_y + z]
+                total += joint[y * n_z + z]
+        if total <= 0.0:
+            return -np.inf
+        log_likelihood += weights[p] * math.log(total)
+        scale = weights[p] / total
+        belief[:] = 0.0
+        for y in range(n_y):
+            for z in range(n_z):
+                share = joint[y * n_z + z] * scale
+                counts[n_y + y * n_z + z] += share
+                belief[y] += share
+                belief[n_y + z] += share
+            counts[y] += belief[y]
+        for i in range(codes.shape[1]):
+            card, code = families.n_states[i + 2], codes[p, i]
+            if code < card:
+                first = n_y if is_far[i] else 0
+                place = families.offset[i + 2] + code
+                for k in range(families.n_rows[i + 2]):
+                    counts[place + k * card] += belief[first + k]
+    return log_likelihood
+
+
+@kernel
+def fit_small(
+    codes: IntArray,
+    weights: FloatArray,
+    is_far: BoolArray,
+    families: Families,
+    starts: FloatArray,
+    climb: Climb,
+    limits: Limits,
+) -> tuple[int, float]:
+    """Fit from several starts, the rows of ``starts``, which are changed in place.
+
+    Each start gets ``limits.pause`` iterations; the best goes on to ``limits.max_iterations``
+    in all. Returns the best row and its log-likelihood.
+    """
+    n_starts = starts.shape[0]
+    prior = np.zeros(starts.shape[1])
+    joint = np.empty(families.n_rows[1] * families.n_states[1])
+    belief = np.empty(families.n_rows[1] + families.n_states[1])
+    trajectory = np.empty(limits.max_iterations + limits.pause + 2)
+    first = Limits(limits.pause, -np.inf, False, limits.pause)
+    last = Limits(
+        limits.max_iterations, limits.least_gain, limits.accelerate, limits.max_iterations
+    )
+    best, highest = 0, -np.inf
+    for s in range(n_starts + 1):
+        theta = starts[s if s < n_starts else best]
+        restart(climb)
+        goes_on = n_starts > 1 or s == n_starts
+        while goes_on:
+            value = _expect(codes, weights, is_far, families, theta, climb.counts, joint, belief)
+            goes_on = advance(
+                climb, families, theta, value, prior, first if s < n_starts else last, trajectory
+            )
+        if s < n_starts and climb.values[OBJECTIVE] > highest:
+            best, highest = s, climb.values[OBJECTIVE]
+    if climb.flags[0] == 2:
+        copy(climb.third, starts[best])
+    value = _expect(codes, weights, is_far, families, starts[best], climb.counts, joint, belief)
+    return best, value

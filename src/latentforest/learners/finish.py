@@ -1,0 +1,64 @@
+"""The end of a learner that found a structure: smoothing, and EM on the whole."""
+
+from __future__ import annotations
+
+import time
+
+from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
+from latentforest.estimation.priors import Smoothing, pseudo_counts
+from latentforest.inference.forest import Forest
+from latentforest.inference.rooting import reroot
+from latentforest.learners.base import Work
+from latentforest.learners.smoothing import choose_pseudo_count
+from latentforest.model import Network
+
+FINAL_TOLERANCE = 1e-9
+
+
+def finish(
+    work: Work,
+    network: Network,
+    log_likelihood: float,
+    smoothing: Smoothing,
+    settings: EMSettings,
+    was_interrupted: bool = False,
+) -> tuple[FitResult, Network]:
+    """Run EM to the end on a fitted network, with pseudo-counts if asked for.
+
+    After Ctrl-C, or when the time is up, that is a single iteration.
+
+    Parameters
+    ----------
+    work
+        The table, the clock and whom to tell.
+    network, log_likelihood
+        What was found, fitted by maximum likelihood.
+    smoothing
+        Pseudo-counts as for ``pseudo_counts``, or "cv" for the number that predicts best.
+    settings
+        Of the EM so far; the last one goes on for longer and to a higher precision.
+    was_interrupted
+        Whether to hurry.
+    """
+    smoothing = choose_smoothing(work, network, smoothing)
+    network = reroot(network, work.data)
+    prior = pseudo_counts(network.structure, smoothing)
+    settings = EMSettings(10 * settings.max_iterations, min(settings.tolerance, FINAL_TOLERANCE))
+    deadline = time.monotonic() if was_interrupted else work.deadline
+    try:
+        forest = Forest(network.structure, work.data)
+        result = fit(forest, network.parameters, prior, settings, deadline=deadline)
+    except KeyboardInterrupt:  # before the first iteration was over
+        monitor = Monitor(reason="it was interrupted", was_interrupted=True)
+        result = FitResult(network.parameters, log_likelihood, log_likelihood, monitor)
+    return result, network.with_parameters(result.parameters)
+
+
+def choose_smoothing(work: Work, network: Network, smoothing: Smoothing) -> Smoothing:
+    """Return the pseudo-counts asked for, or those that predict best."""
+    if smoothing != "cv":
+        return smoothing
+    if work.is_late():
+        return 1.0
+    work.say("smoothing: cross-validation")
+    return choose_pseudo_count(network, work.table, work.data.n_jobs)

@@ -1,0 +1,286 @@
+"""HLTA: hierarchical latent tree analysis (Chen, Zhang, Liu, Poon and Chen 2016, 2017).
+
+Bridged islands layer on layer: the latent variables of one layer, given the states that are most
+probable in each row, are the columns of the next. The layers are stacked into one tree.
+"""
+
+from __future__ import annotations
+
+import numbers
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentforest.data import Dataset, Variable
+from latentforest.data.table import Table
+from latentforest.errors import ParameterError
+from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
+from latentforest.estimation.priors import Smoothing, pseudo_counts
+from latentforest.estimation.small import count_patterns
+from latentforest.estimation.stepwise import StepwiseSettings, fit_stepwise
+from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.information import mutual_information
+from latentforest.inference.posteriors import compute_all_posteriors
+from latentforest.inference.threads import map_threads
+from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.bridged_islands import N_ANCHORS
+from latentforest.learners.finish import choose_smoothing
+from latentforest.learners.progress import Say
+from latentforest.learners.topics import assign_topics, describe_topics, switch_on
+from latentforest.learners.tree_search import make_start
+from latentforest.model import Network, Structure
+from latentforest.search.bridges import bridge
+from latentforest.search.islands import IslandBuilder, IslandSettings
+
+SMALL_CELLS = 20_000_000  # rows times columns up to which the last EM goes over all rows at once
+BATCH_ROWS = 1000  # rows of a step of stepwise EM
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of latent variables and the model that it was learned as."""
+
+    names: tuple[str, ...]
+    network: Network
+
+
+class HierarchicalLatentTree(LatentLearner):
+    """Topic hierarchies from tables of words: layers of binary latent variables.
+
+    Every row is a document, every column a word (absent or present); other tables with few states
+    do as well. Words that go together form islands, whose latent variables are topics; these form
+    islands again, the more general topics, and so on up to a few topics at the top.
+
+    Parameters
+    ----------
+    threshold
+        An island is complete when two latent variables would raise its BIC by more than this.
+    max_island
+        Most members of an island.
+    max_top
+        A layer with at most so many latent variables is the last.
+    n_words
+        Words shown for each topic.
+    stepwise
+        Whether the last EM goes block after block through the rows (stepwise EM); by default for
+        tables of more than twenty million cells.
+    max_iterations, tolerance
+        Of EM over all rows.
+    smoothing
+        Pseudo-counts of the parameters: a number for each cell, "laplace", arrays by variable, or
+        "cv" for the number that predicts blocks of held-out rows best.
+    n_jobs
+        Threads; results do not depend on it.
+    random_state, time_limit, progress
+        As for all learners. When the time is up, the layers so far are the result.
+
+    Attributes
+    ----------
+    network_, bic_, log_likelihood_, n_parameters_
+        The model. The last state of a latent variable is the one with more words.
+    layers_
+        Names of the latent variables of each layer, from the words upwards.
+    topics_
+        One row for each topic: level, topic, parent, share of the documents, words by mutual
+        information.
+    history_
+        One row for each layer.
+    interrupted_, stopped_
+        True after Ctrl-C; why learning ended early, if it did.
+
+    Examples
+    --------
+    >>> from latentforest.datasets.generate import generate, random_latent_tree
+    >>> truth = random_latent_tree(48, depth=3, width=4, strength=0.8, random_state=1)
+    >>> model = HierarchicalLatentTree(max_top=4, random_state=0)
+    >>> model = model.fit(generate(truth, 1000, random_state=1))
+    >>> [len(layer) for layer in model.layers_]
+    [16, 4]
+    """
+
+    layers_: tuple[tuple[str, ...], ...]
+    topics_: Table
+    interrupted_: bool
+    stopped_: str | None
+    monitor_: Monitor
+
+    def __init__(
+        self,
+        threshold: float = 3.0,
+        max_island: int = 15,
+        max_top: int = 20,
+        n_words: int = 7,
+        stepwise: bool | None = None,
+        max_iterations: int = 200,
+        tolerance: float = 1e-6,
+        smoothing: Smoothing = 0.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        progress: bool | Say = False,
+    ) -> None:
+        self.threshold = threshold
+        self.max_island = max_island
+        self.max_top = max_top
+        self.n_words = n_words
+        self.stepwise = stepwise
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.progress = progress
+
+    def _learn(self, work: Work) -> Learned:
+        """HLTA(D, τ, μ, δ): flat models, stacked; then EM on the whole."""
+        self._check_parameters(work.table)
+        began, rows = time.monotonic(), list[dict[str, Any]]()
+        table, network, layers = work.data.dataset, None, list[tuple[str, ...]]()
+        while True:
+            layer = self._learn_flat(work, table, len(layers) + 1)
+            network = layer.network if network is None else stack(layer.network, network)
+            layers.append(layer.names)
+            seconds = round(time.monotonic() - began, 3)
+            found = {"columns": table.n_columns, "latents": len(layer.names), "seconds": seconds}
+            rows.append({"layer": len(layers), **found})
+            if len(layer.names) <= self.max_top or work.is_late():
+                break
+            top = _assign(network, layer, work.data)
+            if len(layer.names) >= table.n_columns or top is None:
+                break
+            table = top
+        result, network = self._fit(work, network)
+        network = switch_on(network, layers)
+        attributes = {
+            "layers": tuple(layers),
+            "topics": describe_topics(network, layers, self.n_words),
+            "interrupted": result.monitor.was_interrupted,
+            "stopped": "the time limit was reached" if work.is_late() else None,
+            "monitor": result.monitor,
+        }
+        return Learned(network, result.log_likelihood, Table.from_rows(rows), attributes)
+
+    def _learn_flat(self, work: Work, table: Dataset, level: int) -> Layer:
+        """LearnFlatModel(D, δ, μ): islands with binary latent variables, bridged."""
+
+        def tell(n_done: int, n_islands: int) -> bool:
+            done = f"{n_done:,} of {table.n_columns:,} columns, {n_islands:,} islands"
+            work.say(f"layer {level}: {done}")
+            return not work.is_late()
+
+        work.say(f"layer {level}: mutual information of all pairs")
+        data = work.data if level == 1 else PatternedData(table, work.data.n_jobs)
+        information = mutual_information(data.dataset, data.n_jobs)
+        settings = IslandSettings(float(self.threshold), int(self.max_island), 2, N_ANCHORS)
+        builder = IslandBuilder(data, information, settings, work.seed)
+        variables = data.dataset.variables
+        islands = builder.build([j for j, v in enumerate(variables) if v.n_states > 1], tell)
+        del information
+        counts = [count_patterns(data, island) for island in islands]
+        models = list(map_threads(builder.fit_one, counts, data.n_jobs))
+        names = name_topics(level, len(islands), work.table.names)
+        work.say(f"layer {level}: EM on {len(names):,} latent variables")
+        network = bridge(data, islands, counts, models, names)
+        forest = Forest(network.structure, data)
+        settings_of_em = EMSettings(int(self.max_iterations), float(self.tolerance))
+        fitted = fit(forest, network.parameters, None, settings_of_em, deadline=work.deadline)
+        return Layer(tuple(names), network.with_parameters(fitted.parameters))
+
+    def _fit(self, work: Work, network: Network) -> tuple[FitResult, Network]:
+        """Fit the whole tree, over all rows at once or block after block."""
+        smoothing = choose_smoothing(work, network, self.smoothing)
+        prior = pseudo_counts(network.structure, smoothing)
+        n_cells = work.data.n_rows * work.data.dataset.n_columns
+        is_stepwise = n_cells > SMALL_CELLS if self.stepwise is None else bool(self.stepwise)
+
+        def tell(monitor: Monitor) -> None:
+            work.say(f"EM: iteration {monitor.n_iterations}")
+
+        work.say(f"EM on {len(network.names):,} variables")
+        if is_stepwise:
+            shuffled = np.random.default_rng([work.seed, 3]).permutation(work.data.n_rows)
+            table = work.data.dataset.take(shuffled)
+            data = PatternedData(table, work.data.n_jobs, BATCH_ROWS)
+            forest = Forest(network.structure, data)
+            result = fit_stepwise(
+                forest, network.parameters, prior, StepwiseSettings(), tell, work.deadline
+            )
+        else:
+            forest = Forest(network.structure, work.data)
+            settings = EMSettings(int(self.max_iterations), float(self.tolerance))
+            result = fit(forest, network.parameters, prior, settings, tell, work.deadline)
+        return result, network.with_parameters(result.parameters)
+
+    def assign(self, X: Any, level: int | None = None, threshold: float = 0.5) -> Table:
+        """List the topics of documents.
+
+        Parameters
+        ----------
+        X
+            A table of documents.
+        level
+            Layer of the topics, from 1; default all.
+        threshold
+            Topics that are less probable are left out.
+
+        Returns
+        -------
+        Table
+            Columns ``document`` (number of the row), ``level``, ``topic`` and ``probability``.
+        """
+        posteriors = dict(zip(self.network_.latents, self._posteriors(X), strict=True))
+        if level is not None and not 1 <= level <= len(self.layers_):
+            raise ParameterError(f"level must be from 1 to {len(self.layers_)}, got {level!r}")
+        return assign_topics(posteriors, self.layers_, level, threshold)
+
+    def _check_parameters(self, table: Dataset) -> None:
+        for name, least in (("max_island", 3), ("max_top", 1), ("n_words", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < least:
+                raise ParameterError(f"{name} must be a whole number from {least}, got {value!r}")
+        if not isinstance(self.threshold, numbers.Real) or np.isnan(self.threshold):
+            raise ParameterError(f"threshold must be a number, got {self.threshold!r}")
+        EMSettings(self.max_iterations, self.tolerance)
+        if self.smoothing != "cv":
+            pseudo_counts(Structure(table.variables, {}), self.smoothing)
+        make_start(table)
+
+
+def name_topics(level: int, number: int, taken: Any) -> list[str]:
+    """Return the names of a layer: Z1.1, Z1.2, … with more Zs if a column is named like that."""
+    letter, known = "Z", set(taken)
+    while any(name.startswith(letter) for name in known):
+        letter += "Z"
+    return [f"{letter}{level}.{i + 1}" for i in range(number)]
+
+
+def stack(above: Network, below: Network) -> Network:
+    """StackModels: the latent variables that are the columns of one model get their parents.
+
+    The links among them, the bridges of their own layer, are dropped.
+    """
+    columns = set(above.observed)
+    variables = [*(above.structure.variable(name) for name in above.latents), *below.variables]
+    parents = {name: above.structure.parents(name) for name in above.names}
+    tables = {name: above.cpd(name) for name in above.names}
+    for name in below.names:
+        if name not in columns:
+            parents[name] = below.structure.parents(name)
+            tables[name] = below.cpd(name)
+    return Network.from_tables(variables, parents, tables)
+
+
+def _assign(network: Network, layer: Layer, data: PatternedData) -> Dataset | None:
+    """HardAssignment(m, D): the most probable states of the top layer as columns.
+
+    Nothing if fewer than three latent variables have two states.
+    """
+    posteriors = compute_all_posteriors(Forest(network.structure, data), network)
+    columns = [np.argmax(posteriors[name], axis=1).astype(np.int8) for name in layer.names]
+    variables = [Variable(name, network.structure.states(name)) for name in layer.names]
+    if sum(len(np.unique(column)) > 1 for column in columns) < 3:
+        return None
+    return Dataset(variables, columns, data.dataset.weights)

@@ -1,0 +1,71 @@
+"""Bridges: a tree over the latent variables of islands, by Chow and Liu's algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+
+from latentforest.data.variable import Variable
+from latentforest.estimation.small import Counts, SmallModel
+from latentforest.inference.forest import PatternedData
+from latentforest.inference.information import joint_counts, posterior_information
+from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.model.network import Network
+
+PSEUDO_COUNT = 1e-3  # keeps the guessed tables of the bridges positive
+
+
+def bridge(
+    data: PatternedData,
+    islands: Sequence[Sequence[int]],
+    counts: Sequence[Counts],
+    models: Sequence[SmallModel],
+    names: Sequence[str],
+) -> Network:
+    """Join latent class models to a tree.
+
+    Mutual information of latent variables is that of posterior pseudo-frequencies, each posterior
+    given the variable's own island.
+
+    Parameters
+    ----------
+    data
+        The table.
+    islands, counts, models
+        Members of the islands, and their latent class models.
+    names
+        Of the latent variables.
+    """
+    posteriors = [model.posteriors(each) for model, each in zip(models, counts, strict=True)]
+    weights = data.dataset.weights
+    above = span(posterior_information(posteriors, posteriors, weights))
+    columns = data.dataset.variables
+    latents = [Variable.hidden(n, m.n_near) for n, m in zip(names, models, strict=True)]
+    parents, tables = dict[str, str](), dict[str, FloatArray]()
+    for i, (name, members, model) in enumerate(zip(names, islands, models, strict=True)):
+        for place, j in enumerate(members):
+            parents[columns[j].name] = name
+            tables[columns[j].name] = model.table(place)
+        if above[i] < 0:
+            tables[name] = model.sizes
+        else:
+            parents[name] = names[above[i]]
+            joint = joint_counts(posteriors[above[i]], posteriors[i], weights) + PSEUDO_COUNT
+            tables[name] = joint / joint.sum(axis=1, keepdims=True)
+    for variable in columns:
+        if variable.name not in tables:
+            tables[variable.name] = np.full(variable.n_states, 1.0 / variable.n_states)
+    return Network.from_tables([*latents, *columns], parents, tables)
+
+
+def span(information: FloatArray) -> LongArray:
+    """Return the parent of each variable in the tree of most information; -1 for the root, 0."""
+    n = len(information)
+    cost = 1.0 + information.max() - information  # absent edges are zeros
+    np.fill_diagonal(cost, 0.0)
+    tree = minimum_spanning_tree(cost)
+    _, above = breadth_first_order(tree, 0, directed=False)
+    result: LongArray = np.where(np.arange(n) == 0, -1, above).astype(np.int64)
+    return result
