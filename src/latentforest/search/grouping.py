@@ -95,9 +95,10 @@ def group_members(
     """Recursive grouping of some nodes; ``sides`` tells what else hangs on each of them."""
     edges: list[Edge] = []
     active = list(members)
+    comparison, kept = None, list[int]()
     while len(active) > 2:
         values, errors = (each[np.ix_(active, active)] for each in (metric.values, metric.errors))
-        comparison = compare(values, errors, grouping)
+        comparison = compare(values, errors, grouping, comparison, kept)
         n = len(active)
         families = [list(range(n))] if grouping.is_late() else find_families(comparison, values)
         left = set(active)
@@ -107,7 +108,8 @@ def group_members(
             parent = _add_parent(metric, children, to_parent, sides)
             edges += [Edge(i, parent, *each) for i, each in zip(children, to_parent, strict=True)]
             left = (left - set(children)) | {parent}
-        active = sorted(left)
+        kept = [i for i, node in enumerate(active) if node in left]
+        active = sorted(left)  # parents have higher numbers than all that were kept
     if len(active) == 2:
         a, b = active
         edges.append(Edge(a, b, float(metric.values[a, b]), float(metric.errors[a, b])))
@@ -135,12 +137,27 @@ class Comparison:
     doubt: FloatArray
 
 
-def compare(values: FloatArray, errors: FloatArray, grouping: Grouping) -> Comparison:
-    """Compare all pairs of nodes with all others that are near enough to both."""
+def compare(
+    values: FloatArray,
+    errors: FloatArray,
+    grouping: Grouping,
+    earlier: Comparison | None = None,
+    kept: Sequence[int] = (),
+) -> Comparison:
+    """Compare all pairs of nodes with all others that are near enough to both.
+
+    Two leaves that are not siblings do not become siblings when others are grouped. So pairs of
+    the first nodes, which are those that ``kept`` numbers in an earlier comparison, stay as they
+    were.
+    """
     n = len(values)
     found = [np.zeros((n, n)) for _ in range(4)]
+    if earlier is not None:
+        before = (earlier.mean, earlier.error, earlier.difference, earlier.doubt)
+        for matrix, old in zip(found, before, strict=True):
+            matrix[: len(kept), : len(kept)] = old[np.ix_(kept, kept)]
     is_near = (errors <= RELIABLE) & (values <= grouping.reach)
-    for i in range(n):
+    for i in range(len(kept), n):
         phi = values[i] - values
         variance = errors[i] ** 2 + errors**2
         usable = np.isfinite(variance)
@@ -156,9 +173,11 @@ def compare(values: FloatArray, errors: FloatArray, grouping: Grouping) -> Compa
         deviation_error = np.where(usable, np.sqrt(np.where(usable, variance, 0.0)), 0.0)
         scaled = deviation / np.where(usable, deviation_error, 1.0)
         is_alone |= ~is_near[i]
-        found[0][i], found[1][i] = mean, 1.0 / np.sqrt(total)
-        found[2][i] = np.where(is_alone, np.inf, scaled.max(axis=1) / grouping.threshold)
-        found[3][i] = (deviation + deviation_error).max(axis=1)
+        found[0][i], found[0][:, i] = mean, -mean
+        found[1][i] = found[1][:, i] = 1.0 / np.sqrt(total)
+        difference = np.where(is_alone, np.inf, scaled.max(axis=1) / grouping.threshold)
+        found[2][i] = found[2][:, i] = difference
+        found[3][i] = found[3][:, i] = (deviation + deviation_error).max(axis=1)
     return Comparison(*found)
 
 
@@ -167,8 +186,7 @@ def find_families(comparison: Comparison, values: FloatArray) -> list[list[int]]
 
     If there are none, the two that come closest are taken.
     """
-    difference = np.maximum(comparison.difference, comparison.difference.T)
-    doubt = np.maximum(comparison.doubt, comparison.doubt.T)
+    difference, doubt = comparison.difference, comparison.doubt
     dissimilarity = np.where(difference <= 1.0, np.minimum(doubt, APART / 2), APART)
     np.fill_diagonal(dissimilarity, 0.0)
     tree = linkage(squareform(dissimilarity, checks=False), "complete")
