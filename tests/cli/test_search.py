@@ -325,7 +325,7 @@ def test_bridged_islands(run, table):
     found = json.loads(run("learn", table, "--learner", "bridged-islands", "--json").stdout)
     assert found["learner"] == "bridged-islands"
     assert found["history"][0]["phase"] == "islands"
-    assert found["topics"] is None
+    assert "topics" not in found
 
 
 def test_topics_are_shown_below_each_other(run, table):
@@ -334,3 +334,5 @@ def test_topics_are_shown_below_each_other(run, table):
     start = lines.index("Topics: share of the documents, words that say most about them")
     assert any(line.startswith("Z2.1  ") for line in lines[start:])
     assert any(line.startswith("  Z1.1  ") for line in lines[start:])
+    found = json.loads(run("learn", table, "--learner", "hlta", "--json").stdout)
+    assert found["topics"][0]["topic"].startswith("Z")

@@ -74,7 +74,7 @@ def describe_outcome(outcome: Outcome) -> dict[str, Any]:
         "seconds": outcome.seconds,
         "fit_table": getattr(learner, "fit_table_", []),
         "history": learner.history_,
-        "topics": getattr(learner, "topics_", None),
+        **({"topics": learner.topics_} if hasattr(learner, "topics_") else {}),
         **describe_network(learner.network_),
         "saved_to": outcome.saved_to,
     }
