@@ -207,7 +207,7 @@ def table1() -> None:
     """Table 1 of the paper on generated data: RL, DC and RL0, ten runs each, mean (sd)."""
     truth = make_model_of_18()
     test = generate(truth, 5000, random_state=99)
-    paper = {"n_winners": 1, "any_mediator": False}
+    paper = {"n_winners": 1, "n_reserves": 0, "any_mediator": False}
     variants: dict[str, dict[str, Any]] = {
         "EAST-RL (1, 20)": {"mu": 1, "nu": 20, **paper},
         "EAST-RL (8, 20)": {"mu": 8, "nu": 20, **paper},

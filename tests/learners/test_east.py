@@ -1,5 +1,6 @@
 """EAST as a whole: what it finds, what it does not depend on, where it stops, how it goes on."""
 
+import itertools
 import json
 import time
 
@@ -12,7 +13,7 @@ import latentforest as lf
 from latentforest import EAST, datasets
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
-from latentforest.datasets.generate import with_missing
+from latentforest.datasets.generate import generate, with_missing
 from latentforest.errors import (
     DataError,
     DataWarning,
@@ -24,6 +25,7 @@ from latentforest.errors import (
 from latentforest.estimation import em
 from latentforest.learners.smoothing import PSEUDO_COUNTS, choose_pseudo_count
 from latentforest.model import Network
+from latentforest.search.model import is_better
 from latentforest.search.regularity import find_irregular
 from latentforest.search.search import Search
 
@@ -589,3 +591,28 @@ def test_several_runs_keep_the_best(table):
     assert len(starts) == 2
     assert sum(row["accepted"] for row in starts) == 1
     assert two.history_["step"] == sorted(two.history_["step"])
+
+
+@pytest.mark.parametrize("n_reserves", [0, 5])
+def test_reserves_are_called_where_no_winner_is_better(monkeypatch, n_reserves):
+    fit_all, batches = Search._fit_all, []
+
+    def watch(search, choice, proposals):
+        found = fit_all(search, choice, proposals)
+        gains = [is_better(each.model, choice.model) for each in found]
+        batches.append((choice.number, choice.phase, len(proposals), any(gains)))
+        return found
+
+    monkeypatch.setattr(Search, "_fit_all", watch)
+    learn(generate(TWELVE, 500, random_state=1), n_winners=2, n_reserves=n_reserves)
+    second = [(batch, last) for last, batch in itertools.pairwise(batches) if last[0] == batch[0]]
+    assert bool(second) == bool(n_reserves)
+    for (_, phase, n_fitted, _), (_, _, n_before, was_better) in second:
+        assert phase != "local adjust"
+        assert n_before == 2
+        assert 1 <= n_fitted <= n_reserves
+        assert not was_better
+    numbers = {batch[0] for batch, _ in second}
+    failed = [b for b in batches if not b[3] and b[2] == 2 and b[1] != "local adjust"]
+    if n_reserves:
+        assert {b[0] for b in failed} >= numbers

@@ -36,9 +36,9 @@ class DoubleHillClimbing(TreeSearch):
     n_structures
         So many of the best candidate structures, judged with the current numbers of states, get
         full EM and the inner hill climbing. None: all of them, as in the paper.
-    mu, nu, evaluation, n_winners, max_candidates, n_runs, any_mediator, start, max_states, fixed
+    mu, nu, evaluation, n_winners, n_reserves, max_candidates, n_runs, any_mediator, start
         As for ``EAST``; ``n_winners`` is that of the inner hill climbing.
-    max_steps, max_iterations, tolerance, smoothing, checkpoint, resume
+    max_states, fixed, max_steps, max_iterations, tolerance, smoothing, checkpoint, resume
         As for ``EAST``; the steps of the inner hill climbing count too.
     n_jobs, random_state, time_limit, progress
         As for all learners.
@@ -66,6 +66,7 @@ class DoubleHillClimbing(TreeSearch):
         nu: int = 20,
         evaluation: str = "rl",
         n_winners: int = 4,
+        n_reserves: int = 20,
         max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,
@@ -88,6 +89,7 @@ class DoubleHillClimbing(TreeSearch):
             nu=nu,
             evaluation=evaluation,
             n_winners=n_winners,
+            n_reserves=n_reserves,
             max_candidates=max_candidates,
             n_runs=n_runs,
             any_mediator=any_mediator,

@@ -41,6 +41,9 @@ class EAST(TreeSearch):
     n_winners
         So many of the best candidates of a step get full EM, and the best of them is taken. In the
         paper it is one.
+    n_reserves
+        If the winners of a step are no better than the current model, so many of the next best
+        candidates get full EM too. In the paper there are none.
     max_candidates
         Most node introductions, and most relocations, that get local EM in a step. If there are
         more, those that data completion finds the most promising; none: all.
@@ -99,6 +102,7 @@ class EAST(TreeSearch):
         evaluation: str = "rl",
         cost_effectiveness: bool = True,
         n_winners: int = 4,
+        n_reserves: int = 20,
         max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,
@@ -121,6 +125,7 @@ class EAST(TreeSearch):
             nu=nu,
             evaluation=evaluation,
             n_winners=n_winners,
+            n_reserves=n_reserves,
             max_candidates=max_candidates,
             n_runs=n_runs,
             any_mediator=any_mediator,
@@ -175,7 +180,7 @@ class EAST(TreeSearch):
                 if z in others
                 for candidate in NodeRelocation.between(m1.tree, search.rules, z, hub, {new})
             ]
-            m2 = search.step("local adjust", m1, candidates, by_bic)
+            m2 = search.step("local adjust", m1, candidates, by_bic, has_reserves=False)
             if m2 is None or not is_better(m2, m1):
                 return m1
             m1 = m2

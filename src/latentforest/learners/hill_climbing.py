@@ -28,9 +28,9 @@ class HillClimbing(TreeSearch):
 
     Parameters
     ----------
-    mu, nu, evaluation, n_winners, max_candidates, n_runs, any_mediator, start, max_states, fixed
+    mu, nu, evaluation, n_winners, n_reserves, max_candidates, n_runs, any_mediator, start
         As for ``EAST``.
-    max_steps, max_iterations, tolerance, smoothing, checkpoint, resume
+    max_states, fixed, max_steps, max_iterations, tolerance, smoothing, checkpoint, resume
         As for ``EAST``.
     n_jobs, random_state, time_limit, progress
         As for all learners.

@@ -54,6 +54,7 @@ class TreeSearch(LatentLearner):
         nu: int = 20,
         evaluation: str = "rl",
         n_winners: int = 4,
+        n_reserves: int = 20,
         max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,
@@ -75,6 +76,7 @@ class TreeSearch(LatentLearner):
         self.nu = nu
         self.evaluation = evaluation
         self.n_winners = n_winners
+        self.n_reserves = n_reserves
         self.max_candidates = max_candidates
         self.n_runs = n_runs
         self.any_mediator = any_mediator
@@ -154,6 +156,7 @@ class TreeSearch(LatentLearner):
             mu=int(self.mu),
             nu=int(self.nu),
             n_winners=int(self.n_winners),
+            n_reserves=int(self.n_reserves),
             max_candidates=self.max_candidates,
             settings=EMSettings(self.max_iterations, self.tolerance),
             rules=Rules(self.max_states, frozenset(_read_names(self.fixed))),
@@ -196,6 +199,7 @@ class TreeSearch(LatentLearner):
             ("mu", 1),
             ("nu", 1),
             ("n_winners", 1),
+            ("n_reserves", 0),
             ("max_candidates", 1),
             ("n_runs", 1),
             ("max_states", 2),

@@ -16,7 +16,7 @@ from latentforest.model.document import from_document, to_document
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal
 from latentforest.search.journal import Journal
-from latentforest.search.model import LEAST_GAIN, Model, fit_fully
+from latentforest.search.model import LEAST_GAIN, Model, fit_fully, is_better
 from latentforest.search.operators import NodeIntroduction
 from latentforest.search.trace import Trace
 from latentforest.search.tree import Rules
@@ -68,6 +68,7 @@ class _Choice:
     candidates: Sequence[Candidate]
     rank: Rank
     n_winners: int
+    n_reserves: int = 0
 
 
 @dataclass
@@ -84,6 +85,8 @@ class Search:
         Starts and iterations of local EM.
     n_winners
         How many of the best candidates get full EM before one is picked.
+    n_reserves
+        How many of the next best candidates get full EM if no winner is better than the model.
     max_candidates
         Most candidates of an operator that get local EM in a step; none: all.
     settings
@@ -107,6 +110,7 @@ class Search:
     mu: int
     nu: int
     n_winners: int
+    n_reserves: int
     max_candidates: int | None
     settings: EMSettings
     rules: Rules
@@ -149,13 +153,15 @@ class Search:
         candidates: Sequence[Candidate],
         rank: Rank,
         n_winners: int | None = None,
+        has_reserves: bool = True,
     ) -> Model | None:
         """Evaluate candidates, fit the winners by full EM and return the best, better or not.
 
         Nothing if there are no candidates. ``n_winners`` is by default that of the search.
         """
         n_winners = self.n_winners if n_winners is None else n_winners
-        choice = _Choice(self.trace.n_steps, phase, model, candidates, rank, n_winners)
+        number, n_reserves = self.trace.n_steps, self.n_reserves if has_reserves else 0
+        choice = _Choice(number, phase, model, candidates, rank, n_winners, n_reserves)
         found = self._find(choice, 1)
         return found[0] if found else None
 
@@ -206,23 +212,32 @@ class Search:
     def _choose(self, choice: _Choice) -> list[Fitted]:
         """Fit the candidates of highest rank by full EM; the best comes first."""
         self._check_clock()
-        winners = self._evaluate(choice)
-        began = time.monotonic()
-        self._tell(choice, f"EM for the best {len(winners)}")
-        (root, *_) = choice.model.network.structure.roots
-        networks = [proposal.realise(choice.model.network) for proposal in winners]
-        models = map_threads(lambda each: self._fit(each, root), networks, self.data.n_jobs)
-        found = [
-            Fitted(model, proposal.candidate.operator, str(proposal.candidate))
-            for model, proposal in zip(models, winners, strict=True)
-        ]
-        self._spend("full EM", began)
+        proposals = self._evaluate(choice)
+        winners, reserves = proposals[: choice.n_winners], proposals[choice.n_winners :]
+        found = self._fit_all(choice, winners)
+        if reserves and not any(is_better(each.model, choice.model) for each in found):
+            self._check_clock()
+            found += self._fit_all(choice, reserves)
 
         def rank(each: Fitted) -> float:
             change = each.model.dimension - choice.model.dimension
             return choice.rank(choice.model, each.model.log_likelihood, change)
 
         return sorted(found, key=rank, reverse=True)
+
+    def _fit_all(self, choice: _Choice, proposals: Sequence[Proposal]) -> list[Fitted]:
+        """Apply operators to the model and fit the results by full EM."""
+        began = time.monotonic()
+        self._tell(choice, f"EM for the best {len(proposals)}")
+        (root, *_) = choice.model.network.structure.roots
+        networks = [proposal.realise(choice.model.network) for proposal in proposals]
+        models = map_threads(lambda each: self._fit(each, root), networks, self.data.n_jobs)
+        found = [
+            Fitted(model, proposal.candidate.operator, str(proposal.candidate))
+            for model, proposal in zip(models, proposals, strict=True)
+        ]
+        self._spend("full EM", began)
+        return found
 
     def _evaluate(self, choice: _Choice) -> list[Proposal]:
         began, n_done = time.monotonic(), 0
@@ -241,9 +256,10 @@ class Search:
 
         seed = _mix(self.seed, choice.number)
         effort = Effort(self.mu, self.nu, seed, self.max_candidates)
-        winners = self.evaluate(model, candidates, effort, rank, choice.n_winners, tell)
+        n_wanted = choice.n_winners + choice.n_reserves
+        proposals = self.evaluate(model, candidates, effort, rank, n_wanted, tell)
         self._spend("candidates", began)
-        return winners
+        return proposals
 
     def _tell(self, choice: _Choice, *facts: str) -> None:
         """Show how far a step is, unless something was shown a moment ago."""
