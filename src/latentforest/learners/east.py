@@ -43,7 +43,8 @@ class EAST(TreeSearch):
         paper it is one.
     n_reserves
         If the winners of a step are no better than the current model, so many of the next best
-        candidates get full EM too. In the paper there are none.
+        candidates get full EM too, but for deletions and local adjustment. In the paper there are
+        none.
     max_candidates
         Most node introductions, and most relocations, that get local EM in a step. If there are
         more, those that data completion finds the most promising; none: all.
@@ -191,8 +192,8 @@ class EAST(TreeSearch):
 
     def _simplify(self, search: Search, m: Model) -> Model:
         """simplify(m, D): SD as long as it pays, then ND."""
-        m = climb(search, "simplify", m, StateDeletion.propose)
-        return climb(search, "simplify", m, NodeDeletion.propose)
+        m = climb(search, "simplify", m, StateDeletion.propose, has_reserves=False)
+        return climb(search, "simplify", m, NodeDeletion.propose, has_reserves=False)
 
 
 def find_hub(m1: Model, m: Model, new: str) -> str:

@@ -12,7 +12,14 @@ from latentforest.search.tree import Rules, Tree
 Propose = Callable[[Tree, Rules], Iterable[Candidate]]
 
 
-def climb(search: Search, phase: str, m: Model, *operators: Propose, rank: Rank = by_bic) -> Model:
+def climb(
+    search: Search,
+    phase: str,
+    m: Model,
+    *operators: Propose,
+    rank: Rank = by_bic,
+    has_reserves: bool = True,
+) -> Model:
     """Apply operators again and again, as long as BIC rises.
 
     A model from which this led nowhere is not tried a second time.
@@ -29,10 +36,12 @@ def climb(search: Search, phase: str, m: Model, *operators: Propose, rank: Rank 
         Functions that propose candidates; all of them compete in each step.
     rank
         What decides between candidates.
+    has_reserves
+        Whether more candidates get full EM where no winner is better.
     """
     while (m, operators) not in search.settled:
         candidates = [each for propose in operators for each in propose(m.tree, search.rules)]
-        m1 = search.step(phase, m, candidates, rank)
+        m1 = search.step(phase, m, candidates, rank, has_reserves=has_reserves)
         if m1 is None or not is_better(m1, m):
             search.settled.add((m, operators))
         else:
