@@ -13,9 +13,9 @@ import latentforest
 PUBLIC = [
     "EAST",
     "BinaryForest",
+    "BridgedIslands",
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
-    "BridgedIslands",
     "Dataset",
     "DoubleHillClimbing",
     "HierarchicalLatentTree",

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BinaryForest": "latentforest.learners",
+    "BridgedIslands": "latentforest.learners",
     "ChowLiu": "latentforest.learners",
     "ChowLiuRecursiveGrouping": "latentforest.learners",
-    "BridgedIslands": "latentforest.learners",
     "Dataset": "latentforest.data",
     "DoubleHillClimbing": "latentforest.learners",
     "EAST": "latentforest.learners",

@@ -58,7 +58,7 @@ NEED_THREE = (EAST, BridgedIslands, HierarchicalLatentTree)
 
 def find_expected_failures(estimator):
     """The checks whose tables a learner refuses."""
-    if isinstance(estimator, BinaryForest):
+    if isinstance(estimator, BinaryForest | RecursiveGrouping):
         return NOT_APPLICABLE | SEVERAL
     return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})
 

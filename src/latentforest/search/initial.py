@@ -56,12 +56,13 @@ def cut_constant(network: Network) -> Network:
     constant = {name for name in structure.names if structure.shape(name)[-1] == 1}
     tables: dict[str, FloatArray] = {}
     cut: dict[str, tuple[str, ...]] = {}
+    gone = constant & set(structure.latents)
     for name in structure.names:
         if constant & {name, *structure.parents(name)}:
             cut[name] = ()
-            tables[name] = network.cpd(name).reshape(-1, structure.shape(name)[-1])[0]
-    rest = [name for name in structure.latents if name in constant]
-    return pack(structure.rewired(cut).remove(rest), network, tables) if cut else network
+            if name not in gone:
+                tables[name] = network.cpd(name).reshape(-1, structure.shape(name)[-1])[0]
+    return pack(structure.rewired(cut).remove(gone), network, tables) if cut else network
 
 
 def lift_columns(network: Network) -> Network:
