@@ -6,6 +6,7 @@ runs the same iterations one by one.
 
 from __future__ import annotations
 
+import math
 import numbers
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import numpy as np
 
 from latentforest.errors import ParameterError
 from latentforest.inference.forest import Forest
+from latentforest.inference.plan import place_sums
 from latentforest.inference.threads import map_threads
 from latentforest.kernels.em import (
     CONVERGED,
@@ -29,8 +31,8 @@ from latentforest.kernels.em import (
     log_prior,
     make_climb,
 )
-from latentforest.kernels.types import FloatArray
-from latentforest.model.structure import Structure
+from latentforest.kernels.gaussian import N_ROWS
+from latentforest.kernels.types import FloatArray, LongArray
 
 LOG_IMPOSSIBLE = -1e6  # what a row of probability zero adds, so that objectives can be compared
 PIECE_SECONDS = (
@@ -101,12 +103,16 @@ class Monitor:
 
 @dataclass(frozen=True)
 class FitResult:
-    """Fitted parameters with their objective."""
+    """Fitted parameters with their objective.
+
+    ``bounded`` names the continuous variables of which a variance is at its lower bound.
+    """
 
     parameters: FloatArray
     objective: float
     log_likelihood: float
     monitor: Monitor
+    bounded: tuple[str, ...] = ()
 
 
 def fit(
@@ -171,7 +177,7 @@ class _Task:
         self.settings = settings
         self.report = report
         self.deadline = deadline
-        self.families = free_families(forest.structure, forest.free)
+        self.families = free_families(forest)
         self.least_gain = settings.tolerance * forest.data.total_weight
         self.is_compiled = len(forest.plans) == 1
         self.was_interrupted = False
@@ -185,12 +191,13 @@ class _Task:
     def iteration_seconds(self) -> float:
         """Estimate the time of an iteration from the size of the buffers."""
         plan = self.forest.plans[0]
-        return 2e-9 * (float(plan.sizes[0]) + 8 * len(plan.weights)) + 1e-6
+        size = float(plan.sizes[0]) + 8 * len(plan.weights) + 4 * len(plan.measures)
+        return 2e-9 * size + 1e-6
 
     def climb_at_once(self, starts: FloatArray) -> FitResult | None:
         """Run the whole pyramid in one call; nothing if a row vanished."""
         trajectory = np.empty(self.settings.max_iterations + 2 * len(starts) + 2)
-        climb = make_climb(self.forest.n_values)
+        climb = self.make_climb()
         limits = self.limits(self.settings.max_iterations)
         best, objective, is_sound = self.call(starts, climb, limits, False, trajectory)
         if not is_sound or not self.is_confirmed(starts[best], objective):
@@ -208,7 +215,7 @@ class _Task:
     def climb_by_levels(self, starts: FloatArray) -> FitResult:
         """Run the pyramid level by level, starts side by side, watching the clock."""
         thetas = [start.copy() for start in starts]
-        climbs = [make_climb(self.forest.n_values) for _ in thetas]
+        climbs = [self.make_climb() for _ in thetas]
         size = self.settings.max_iterations + 2 * len(starts) + 2
         trajectories = [np.empty(size) for _ in thetas]
         alive, n_done, n_next = list(range(len(starts))), 0, 1
@@ -216,7 +223,7 @@ class _Task:
             level = Limits(n_next + 1, -np.inf, False, n_next + 1)
 
             def climb_one(i: int, level: Limits = level) -> None:
-                climbs[i] = make_climb(self.forest.n_values)
+                climbs[i] = self.make_climb()
                 self.run(thetas[i], climbs[i], level, trajectories[i])
 
             n_threads = self.forest.data.n_jobs if self.is_compiled else 1
@@ -233,7 +240,7 @@ class _Task:
             n_done += n_next + 1
             n_next *= 2
         best = max(alive, key=lambda i: climbs[i].values[OBJECTIVE])
-        climbs[best] = make_climb(self.forest.n_values)
+        climbs[best] = self.make_climb()
         limits = self.limits(max(self.settings.max_iterations - n_done, 1))
         first = thetas[best].copy()
         self.run(thetas[best], climbs[best], limits, trajectories[best])
@@ -245,12 +252,15 @@ class _Task:
             if lost > 0.0 or value < reached - CONFIRMED * abs(reached):  # states were lost
                 self.is_compiled = False
                 thetas[best][:] = first
-                climbs[best] = make_climb(self.forest.n_values)
+                climbs[best] = self.make_climb()
                 self.run(thetas[best], climbs[best], limits, trajectories[best])
                 leave_unjudged(climbs[best], thetas[best])
         value, lost = self.forest.log_likelihood(thetas[best])
         value += log_prior(self.families, self.prior, thetas[best]) + lost * LOG_IMPOSSIBLE
         return self.result(thetas[best], value, lost, climbs[best], trajectories[best])
+
+    def make_climb(self) -> Climb:
+        return make_climb(self.forest.n_values, self.forest.n_counts)
 
     def limits(self, max_iterations: int) -> Limits:
         return Limits(max_iterations, self.least_gain, self.settings.accelerate, max_iterations)
@@ -327,14 +337,51 @@ class _Task:
         if lost > 0:
             log_likelihood = -np.inf
         monitor = self.monitor(climb, trajectory, lost)
-        return FitResult(theta.copy(), objective, float(log_likelihood), monitor)
+        bounded = _find_bounded(self.forest, theta)
+        return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
 
 
-def free_families(structure: Structure, free: list[str]) -> Families:
-    """List where the free tables lie in the parameter vector."""
-    shapes = [structure.shape(name) for name in free]
+def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
+    """Name the columns, constant ones aside, with a variance at its lower bound."""
+    structure, found = forest.structure, []
+    for name in set(structure.continuous) & set(forest.free):
+        about = forest.data.summary(name)
+        variances = structure.table_view(theta, name)[..., -1]
+        if not about.is_constant and np.any(variances <= about.least_variance):
+            found.append(name)
+    return tuple(sorted(found, key=structure.names.index))
+
+
+def free_families(forest: Forest) -> Families:
+    """List where the free tables and Gaussians lie in the parameter vector."""
+    structure = forest.structure
+    tables = [name for name in forest.free if name not in structure.continuous]
+    shapes = [structure.shape(name) for name in tables]
     return Families(
-        np.array([structure.offset(name) for name in free], np.int64),
+        np.array([structure.offset(name) for name in tables], np.int64),
         np.array([int(np.prod(shape[:-1])) for shape in shapes], np.int64),
         np.array([shape[-1] for shape in shapes], np.int64),
+        *_free_gaussians(forest),
+    )
+
+
+def _free_gaussians(forest: Forest) -> tuple[LongArray, LongArray, FloatArray, FloatArray]:
+    """List the free Gaussians, one for each state of a parent, with their columns' summaries."""
+    structure, (places, _) = forest.structure, place_sums(forest.structure)
+    means, sums, scales = [], [], []
+    for name in structure.continuous:
+        if name in forest.free:
+            about = forest.data.summary(name)
+            for k in range(math.prod(structure.shape(name)[:-1])):
+                means.append(structure.offset(name) + 2 * k)
+                sums.append(places[name] + N_ROWS * k)
+                scales.append((about.mean, about.variance, about.least_variance))
+    units = np.ones(structure.n_values if means else 0)
+    units[means] = [variance**-0.5 for _, variance, _ in scales]
+    units[[i + 1 for i in means]] = [1.0 / variance for _, variance, _ in scales]
+    return (
+        np.array(means, np.int64),
+        np.array(sums, np.int64),
+        np.array(scales, np.float64).reshape(-1, 3),
+        units,
     )

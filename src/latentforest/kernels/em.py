@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.plan import Plan, Workspace
+from latentforest.kernels.gaussian import log_prior_of_gaussians, update_gaussians
+from latentforest.kernels.plan import NO_INTEGERS, NO_NUMBERS, Plan, Workspace
 from latentforest.kernels.propagation import propagate
 from latentforest.kernels.types import Flag, FloatArray, LongArray
 
@@ -21,11 +22,20 @@ LOWEST = 0.01  # an extrapolated probability is at least this share of the one i
 
 
 class Families(NamedTuple):
-    """The free tables: offset in the parameter vector, number of rows, length of a row."""
+    """The free tables: offset in the parameter vector, number of rows, length of a row.
+
+    Then the free Gaussians: places of their means in the parameter vector, each followed by its
+    variance; places of their sums; mean and variance of the column, and the least variance. With
+    Gaussians, ``units`` holds what makes each parameter a pure number.
+    """
 
     offset: LongArray
     n_rows: LongArray
     n_states: LongArray
+    means: LongArray = NO_INTEGERS
+    sums: LongArray = NO_INTEGERS
+    scales: FloatArray = NO_NUMBERS.reshape(0, 3)
+    units: FloatArray = NO_NUMBERS
 
 
 class Limits(NamedTuple):
@@ -46,7 +56,10 @@ def copy(source: FloatArray, target: FloatArray) -> None:
 
 @kernel
 def update(families: Families, counts: FloatArray, prior: FloatArray, theta: FloatArray) -> None:
-    """Normalize counts plus pseudo-counts; a row without any keeps its probabilities."""
+    """Normalize counts plus pseudo-counts; a row without any keeps its probabilities.
+
+    Gaussians get new means and variances.
+    """
     for f in range(families.offset.shape[0]):
         n_states = families.n_states[f]
         for r in range(families.n_rows[f]):
@@ -57,12 +70,13 @@ def update(families: Families, counts: FloatArray, prior: FloatArray, theta: Flo
             if total > 0.0:
                 for i in range(start, start + n_states):
                     theta[i] = (counts[i] + prior[i]) / total
+    update_gaussians(families.means, families.sums, families.scales, counts, prior, theta)
 
 
 @kernel
 def log_prior(families: Families, prior: FloatArray, theta: FloatArray) -> float:
-    """Σ pseudo-count · log probability over the free tables."""
-    result = 0.0
+    """Σ pseudo-count · log probability over the free tables, and the prior of the Gaussians."""
+    result = log_prior_of_gaussians(families.means, families.scales, prior, theta)
     for f in range(families.offset.shape[0]):
         start = families.offset[f]
         for i in range(start, start + families.n_rows[f] * families.n_states[f]):
@@ -82,12 +96,17 @@ def extrapolate(
 ) -> float:
     """SQUAREM's step through three EM iterates (Varadhan and Roland 2008), kept inside the simplex.
 
-    Returns the length of the step; one is the plain EM iterate.
+    Variances stay positive, too. Returns the length of the step; one is the plain EM iterate.
     """
     r_square, v_square = 0.0, 0.0
+    units = families.units
+    has_units = units.shape[0] > 0
     for i in range(first.shape[0]):
         r = second[i] - first[i]
         v = third[i] - second[i] - r
+        if has_units:
+            r *= units[i]
+            v *= units[i]
         r_square += r * r
         v_square += v * v
     length = math.sqrt(r_square / v_square) if v_square > 0.0 else 1.0
@@ -106,6 +125,13 @@ def extrapolate(
             if total > 0.0:
                 for i in range(start, start + n_states):
                     result[i] /= total
+    for g in range(families.means.shape[0]):
+        for i in range(families.means[g], families.means[g] + 2):
+            r = second[i] - first[i]
+            v = third[i] - second[i] - r
+            result[i] = first[i] + 2.0 * length * r + length * length * v
+        i = families.means[g] + 1
+        result[i] = max(result[i], LOWEST * third[i], families.scales[g, 2])
     return length
 
 
@@ -124,9 +150,10 @@ PHASE, N_DONE, CONVERGED = 0, 1, 2
 OBJECTIVE, LONGEST = 0, 1
 
 
-def make_climb(n_values: int) -> Climb:
-    """Allocate the state of a run."""
-    first, second, third, counts = (np.empty(n_values) for _ in range(4))
+def make_climb(n_values: int, n_counts: int | None = None) -> Climb:
+    """Allocate the state of a run; there are more counts than values if there are Gaussians."""
+    first, second, third = (np.empty(n_values) for _ in range(3))
+    counts = np.empty(n_values if n_counts is None else n_counts)
     climb = Climb(first, second, third, np.zeros(3, np.int64), np.zeros(2), counts)
     climb.values[OBJECTIVE], climb.values[LONGEST] = -np.inf, 4.0
     return climb

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
+from latentforest.kernels.gaussian import N_ROWS
 from latentforest.kernels.plan import (
     BELIEFS,
     CARD,
@@ -15,6 +16,7 @@ from latentforest.kernels.plan import (
     DEGREE,
     DENSE,
     FIRST_SLOT,
+    GAUSSIAN,
     HIDDEN,
     IS_FREE,
     IS_ROOT,
@@ -55,7 +57,7 @@ class Sketch(NamedTuple):
     n_patterns: LongArray
     is_root: LongArray
     is_free: LongArray
-    parameters: LongArray  # offset of the table in the parameter vector
+    parameters: LongArray  # see `plan.PARAMETERS`
     degree: LongArray  # number of children
     stride: LongArray  # see `plan.STRIDE`
     children: LongArray  # numbers of the children, node by node
@@ -79,7 +81,7 @@ def lay_out(sketch: Sketch) -> tuple[LongArray, LongArray, LongArray, LongArray]
     slot_child = np.empty(children.shape[0], np.int64)
     slot_index = np.empty(children.shape[0], np.int64)
     sizes = np.zeros(N_SIZES, np.int64)
-    slot, link, weight = 0, 0, 0
+    slot, link, weight, measure = 0, 0, 0, 0
     for i in range(n_nodes):
         u = i * N_FIELDS
         nodes[u + KIND] = kind[i]
@@ -104,6 +106,9 @@ def lay_out(sketch: Sketch) -> tuple[LongArray, LongArray, LongArray, LongArray]
             nodes[u + WEIGHTS] = weight
             weight += n_patterns[i]
             sizes[ROOT_PATTERNS] = max(sizes[ROOT_PATTERNS], padded(n_patterns[i]))
+        if kind[i] == GAUSSIAN:
+            nodes[u + WEIGHTS] = measure
+            measure += n_patterns[i] * (1 + card[i])
     sizes[DEGREE] += 1
     _place_shifts(nodes, sizes)
     _place_in_buffer(nodes, sizes)
@@ -138,6 +143,9 @@ def _place_in_buffer(nodes: LongArray, sizes: LongArray) -> None:
         is_below = is_hidden and not is_root
         nodes[u + BELIEFS] = taken
         taken += nodes[u + N_PATTERNS] * nodes[u + ROW] if is_below else 0
+        if nodes[u + KIND] == GAUSSIAN:
+            taken += padded(nodes[u + N_PATTERNS])
+            table = N_ROWS * nodes[u + CARD] * nodes[u + COLUMN]
         nodes[u + TABLE] = taken
         nodes[u + COUNTS] = taken + table
         nodes[u + TRANSPOSED] = taken + 2 * table

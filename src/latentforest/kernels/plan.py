@@ -20,6 +20,7 @@ HIDDEN = 0  # a variable with children: has a belief and, below its parent, a ta
 PRODUCT = 1  # a virtual node: the product of some of a hidden node's children
 LEAF = 2  # an observed variable without children: its messages are columns of its table
 DENSE = 3  # fixed messages: of a frozen subtree, or of an inner node's own observed value
+GAUSSIAN = 4  # all continuous children of a variable: their messages are densities
 
 # Fields of a node's record in `Plan.nodes`; a node is known by the place of its record, so that
 # field F of node u is `nodes[u + F]`. Places count doubles in the buffer.
@@ -31,7 +32,7 @@ COLUMN = 4  # WIDTH padded to whole vectors
 N_PATTERNS = 5
 IS_ROOT = 6
 IS_FREE = 7  # its table is estimated (0: frozen)
-PARAMETERS = 8  # offset of the table, (WIDTH, CARD), in the flat parameter vector
+PARAMETERS = 8  # offset of the table, (WIDTH, CARD), in the flat parameter vector; -1: none
 MESSAGES = 9  # place of the messages, N_PATTERNS x COLUMN
 BELIEFS = 10  # place of the beliefs, N_PATTERNS x ROW
 TABLE = 11  # place of the padded table, WIDTH x ROW (roots: 1 x ROW)
@@ -44,8 +45,14 @@ WEIGHTS = 17  # place in `weights` (roots)
 NEEDS_OUTSIDE = 18  # its outside factors are used
 STRIDE = 19  # a root with a base: distance of the states' rows in `evidence`; otherwise 0
 N_FIELDS = 20
+# Of a GAUSSIAN node: CARD is the number of its columns, PARAMETERS the place of these in
+# `Plan.columns`, WEIGHTS its place in `Plan.measures`, BELIEFS the place of its offsets, TABLE and
+# COUNTS those of the columns' tables and sums, three rows of COLUMN for each (see `gaussian`).
 
 CACHE_LINE = 64  # bytes
+
+NO_INTEGERS = np.empty(0, np.int64)
+NO_NUMBERS = np.empty(0)
 
 # Entries of `Plan.sizes`.
 N_DOUBLES = 0
@@ -72,6 +79,10 @@ class Plan(NamedTuple):
     weights: FloatArray  # sum of the weights of the rows with each root pattern
     evidence: FloatArray  # messages of the DENSE nodes, one after another, padded; or the base
     sizes: LongArray
+    # Of the GAUSSIAN nodes, for each column: offset of its table and place of its sums.
+    columns: LongArray = NO_INTEGERS
+    # Of the GAUSSIAN nodes, for each: weights of its patterns, then their values, nan for missing.
+    measures: FloatArray = NO_NUMBERS
 
 
 class Workspace(NamedTuple):
@@ -105,6 +116,8 @@ def make_workspace(plan: Plan) -> Workspace:
     for record in records[(records[:, KIND] == LEAF) & (records[:, N_PATTERNS] > records[:, CARD])]:
         missing = record[MESSAGES] + record[CARD] * record[COLUMN]  # the last pattern
         buffer[missing : missing + record[WIDTH]] = 1.0
+    for record in records[(records[:, IS_ROOT] == 1) & (records[:, PARAMETERS] < 0)]:
+        buffer[record[TABLE]] = 1.0  # a root of a single state
     return Workspace(
         buffer,
         np.zeros(plan.sizes[N_SHIFTS], np.int32),

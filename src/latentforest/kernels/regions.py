@@ -295,7 +295,8 @@ def _list_families(sketch: Sketch) -> Families:
             n_rows[i] = 1 if sketch.is_root[u] == 1 else sketch.width[u]
             n_states[i] = sketch.card[u]
             i += 1
-    return Families(offset, n_rows, n_states)
+    nothing = np.empty(0, np.int64)
+    return Families(offset, n_rows, n_states, nothing, nothing, np.empty((0, 3)), np.empty(0))
 
 
 @part
@@ -312,7 +313,17 @@ def _plan_region(
         runs = _sort_base(values, base, region.root_card, codes, n_patterns, scratch)
     nodes, slot_child, slot_index, sizes = lay_out(sketch)
     links = _link(arms, values, region, sketch, member, runs)
-    plan = Plan(nodes, slot_child, slot_index, links, weights, scratch.base, sizes)
+    plan = Plan(
+        nodes,
+        slot_child,
+        slot_index,
+        links,
+        weights,
+        scratch.base,
+        sizes,
+        np.empty(0, np.int64),
+        np.empty(0),
+    )
     work = Workspace(
         np.zeros(sizes[N_DOUBLES]),
         np.zeros(sizes[N_SHIFTS], np.int32),
