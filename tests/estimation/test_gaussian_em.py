@@ -14,7 +14,7 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.datasets.generate import with_missing
 from latentforest.estimation import em
-from latentforest.estimation.em import EMSettings, fit, free_families
+from latentforest.estimation.em import EMSettings, extend_prior, fit, free_families
 from latentforest.estimation.priors import pseudo_counts
 from latentforest.estimation.starts import random_starts, split_starts
 from latentforest.inference import forest as forest_module
@@ -105,10 +105,10 @@ def test_the_map_estimate_is_a_maximum():
     forest = Forest(network.structure, PatternedData(data))
     prior = pseudo_counts(network.structure, {"u": [3.0, 1.5], "v": 2.0, "A": 1.0, "Y": 1.0})
     result = fit(forest, network.parameters, prior, EMSettings(5000, 1e-14))
-    families = free_families(forest)
+    families, extended = free_families(forest), extend_prior(forest, prior)
 
     def objective(theta):
-        return forest.log_likelihood(theta)[0] + log_prior(families, prior, theta)
+        return forest.log_likelihood(theta)[0] + log_prior(families, extended, theta)
 
     assert objective(result.parameters) == pytest.approx(result.objective, rel=1e-12)
     for name in ("u", "v"):
@@ -321,7 +321,8 @@ def test_a_state_without_weight_keeps_its_gaussian():
     structure = Structure([Y, U], {"u": "Y"})
     forest = Forest(structure, PatternedData(Dataset([U], [[0.0, 1.0, 2.0]])))
     theta = np.array([0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-    update(free_families(forest), np.zeros(forest.n_counts), np.zeros(9), theta)
+    prior = extend_prior(forest, np.zeros(9))
+    update(free_families(forest), np.zeros(forest.n_counts), prior, theta)
     assert theta.tolist() == [0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 
 
@@ -332,7 +333,8 @@ def test_extrapolation_keeps_variances_above_the_bound(seed, longest):
     forest = Forest(structure, PatternedData(Dataset([U, V], [[0.0, 1.0, 2.0], [5.0, 5.5, 9.0]])))
     points = [np.array(draw_mixed(structure, seed + i).parameters) for i in range(3)]
     result = points[2].copy()
-    extrapolate(free_families(forest), *points, longest, result)
+    prior = extend_prior(forest, np.zeros(structure.n_values))
+    extrapolate(free_families(forest), *points, prior, longest, result)
     Network(structure, result)
     for name in ("u", "v"):
         least = forest.data.summary(name).least_variance

@@ -32,7 +32,8 @@ from latentforest.kernels.em import (
     make_climb,
 )
 from latentforest.kernels.gaussian import N_ROWS
-from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.kernels.plan import count_numbers
+from latentforest.kernels.types import FloatArray
 
 LOG_IMPOSSIBLE = -1e6  # what a row of probability zero adds, so that objectives can be compared
 PIECE_SECONDS = (
@@ -149,7 +150,7 @@ def fit(
         raise ParameterError(f"prior has shape {prior.shape}, expected ({forest.n_values},)")
     task = _Task(
         forest,
-        np.ascontiguousarray(prior),
+        prior,
         settings or EMSettings(),
         report,
         deadline,
@@ -173,7 +174,7 @@ class _Task:
         deadline: float | None,
     ) -> None:
         self.forest = forest
-        self.prior = prior
+        self.prior = extend_prior(forest, prior)
         self.settings = settings
         self.report = report
         self.deadline = deadline
@@ -190,9 +191,7 @@ class _Task:
 
     def iteration_seconds(self) -> float:
         """Estimate the time of an iteration from the size of the buffers."""
-        plan = self.forest.plans[0]
-        size = float(plan.sizes[0]) + 8 * len(plan.weights) + 4 * len(plan.measures)
-        return 2e-9 * size + 1e-6
+        return 2e-9 * count_numbers(self.forest.plans[0]) + 1e-6
 
     def climb_at_once(self, starts: FloatArray) -> FitResult | None:
         """Run the whole pyramid in one call; nothing if a row vanished."""
@@ -353,35 +352,29 @@ def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
 
 
 def free_families(forest: Forest) -> Families:
-    """List where the free tables and Gaussians lie in the parameter vector."""
-    structure = forest.structure
-    tables = [name for name in forest.free if name not in structure.continuous]
-    shapes = [structure.shape(name) for name in tables]
+    """List where the free tables lie in the parameter vector."""
+    structure, (sums, _) = forest.structure, place_sums(forest.structure)
+    shapes = [structure.shape(name) for name in forest.free]
+    lengths = [shape[-1] for shape in shapes]
+    for i, name in enumerate(forest.free):
+        if name in sums:
+            lengths[i] = -sums[name]
     return Families(
-        np.array([structure.offset(name) for name in tables], np.int64),
+        np.array([structure.offset(name) for name in forest.free], np.int64),
         np.array([int(np.prod(shape[:-1])) for shape in shapes], np.int64),
-        np.array([shape[-1] for shape in shapes], np.int64),
-        *_free_gaussians(forest),
+        np.array(lengths, np.int64),
     )
 
 
-def _free_gaussians(forest: Forest) -> tuple[LongArray, LongArray, FloatArray, FloatArray]:
-    """List the free Gaussians, one for each state of a parent, with their columns' summaries."""
-    structure, (places, _) = forest.structure, place_sums(forest.structure)
-    means, sums, scales = [], [], []
-    for name in structure.continuous:
+def extend_prior(forest: Forest, prior: FloatArray) -> FloatArray:
+    """Put what the M-step must know of each free Gaussian's column behind the pseudo-counts."""
+    sums, size = place_sums(forest.structure)
+    extended = np.zeros(size)
+    extended[: len(prior)] = prior
+    for name in forest.structure.continuous:
         if name in forest.free:
             about = forest.data.summary(name)
-            for k in range(math.prod(structure.shape(name)[:-1])):
-                means.append(structure.offset(name) + 2 * k)
-                sums.append(places[name] + N_ROWS * k)
-                scales.append((about.mean, about.variance, about.least_variance))
-    units = np.ones(structure.n_values if means else 0)
-    units[means] = [variance**-0.5 for _, variance, _ in scales]
-    units[[i + 1 for i in means]] = [1.0 / variance for _, variance, _ in scales]
-    return (
-        np.array(means, np.int64),
-        np.array(sums, np.int64),
-        np.array(scales, np.float64).reshape(-1, 3),
-        units,
-    )
+            n_rows = math.prod(forest.structure.shape(name)[:-1])
+            row = (about.mean, about.variance, about.least_variance)
+            extended[sums[name] : sums[name] + N_ROWS * n_rows] = np.tile(row, n_rows)
+    return extended

@@ -7,6 +7,7 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.inference.columns import summarize
 from latentforest.inference.forest import Forest
+from latentforest.kernels.plan import count_numbers
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
@@ -21,9 +22,7 @@ POOL = 500  # rows among which the means of a start are chosen
 
 def count_starts(forest: Forest) -> int:
     """Return how many starts are worth their time: many where an iteration is cheap."""
-    size = sum(
-        int(plan.sizes[0]) + 8 * len(plan.weights) + 4 * len(plan.measures) for plan in forest.plans
-    )
+    size = sum(map(count_numbers, forest.plans))
     return int(np.clip(COSTLY // size, FEWEST, MOST))
 
 

@@ -174,8 +174,18 @@ def build_plan(
     fields, child, place, sizes = lay_out(_sketch(structure, nodes, counts, free))
     links, pattern_weights = _fill_patterns(nodes, columns, weights)
     evidence = _join_evidence(nodes, counts, dense or {})
-    gaussians = _place_columns(structure, nodes), _join_measures(nodes, columns, store, weights)
-    return Plan(fields, child, place, links, pattern_weights, evidence, sizes, *gaussians)
+    _place_measures(fields, sizes, sum(map(len, evidence)))
+    evidence += _join_measures(nodes, columns, store, weights)
+    tables, sums = _place_columns(structure, nodes)
+    return Plan(
+        fields,
+        np.concatenate([child, tables]),
+        np.concatenate([place, sums]),
+        links,
+        pattern_weights,
+        _concatenate(evidence, np.float64),
+        sizes,
+    )
 
 
 def _sketch(
@@ -197,11 +207,11 @@ def _sketch(
 
 
 def _find_parameters(structure: Structure, nodes: list[Node]) -> Iterator[int]:
-    n_columns = 0
+    entry = sum(len(node.children) for node in nodes)
     for node in nodes:
         if node.kind == P.GAUSSIAN:
-            yield 2 * n_columns
-            n_columns += len(node.columns)
+            yield entry
+            entry += len(node.columns)
         elif node.name:
             yield structure.offset(node.name)
         else:
@@ -220,15 +230,27 @@ def place_sums(structure: Structure) -> tuple[dict[str, int], int]:
     return places, taken
 
 
-def _place_columns(structure: Structure, nodes: list[Node]) -> LongArray:
+def _place_columns(structure: Structure, nodes: list[Node]) -> tuple[LongArray, LongArray]:
+    """Say where the tables and the sums of the Gaussian columns lie."""
     sums, _ = place_sums(structure)
     names = [name for node in nodes for name in node.columns]
-    return _integers(place for name in names for place in (structure.offset(name), sums[name]))
+    return _integers(map(structure.offset, names)), _integers(sums[name] for name in names)
+
+
+def _place_measures(fields: LongArray, sizes: LongArray, taken: int) -> None:
+    """Give the data of each Gaussian node its place behind so much other evidence."""
+    for record in fields.reshape(-1, P.N_FIELDS):
+        if record[P.KIND] == P.GAUSSIAN:
+            from latentforest.kernels import gaussian_steps  # compiles, so only when needed
+
+            sizes[[P.FILL, P.COLLECT]] = gaussian_steps.FILL_ADDRESS, gaussian_steps.COLLECT_ADDRESS
+            record[P.WEIGHTS] = taken
+            taken += record[P.N_PATTERNS] * (1 + record[P.CARD])
 
 
 def _join_measures(
     nodes: list[Node], columns: Mapping[Mask, PatternColumn], store: PatternStore, w: FloatArray
-) -> FloatArray:
+) -> list[FloatArray]:
     """Weights and values of the patterns of the Gaussian nodes."""
     parts: list[FloatArray] = []
     for node in nodes:
@@ -236,7 +258,7 @@ def _join_measures(
             column = columns[node.mask]
             weights = np.bincount(column.codes, weights=w, minlength=column.n_patterns)
             parts += [weights.astype(np.float64), store.values(node.mask, node.parts).ravel()]
-    return _concatenate(parts, np.float64)
+    return parts
 
 
 def _integers(values: Iterable[int]) -> LongArray:
@@ -291,11 +313,12 @@ def _indicators(node: Node, n_patterns: int) -> FloatArray:
 
 def _join_evidence(
     nodes: list[Node], counts: LongArray, dense: Mapping[str, FloatArray]
-) -> FloatArray:
+) -> list[FloatArray]:
+    """Messages of the dense nodes."""
     parts = []
     for node, n_patterns in zip(nodes, counts, strict=True):
         if node.kind == P.DENSE:
             rows = np.zeros((n_patterns, -(-node.width // LANES) * LANES))
             rows[:, : node.width] = dense[node.name] if node.name else _indicators(node, n_patterns)
             parts.append(rows.ravel())
-    return _concatenate(parts, np.float64)
+    return parts

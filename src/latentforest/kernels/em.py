@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.gaussian import log_prior_of_gaussians, update_gaussians
-from latentforest.kernels.plan import NO_INTEGERS, NO_NUMBERS, Plan, Workspace
+from latentforest.kernels.gaussian import N_ROWS, log_prior_of_gaussian, update_gaussian
+from latentforest.kernels.plan import Plan, Workspace
 from latentforest.kernels.propagation import propagate
 from latentforest.kernels.types import Flag, FloatArray, LongArray
 
@@ -24,18 +24,14 @@ LOWEST = 0.01  # an extrapolated probability is at least this share of the one i
 class Families(NamedTuple):
     """The free tables: offset in the parameter vector, number of rows, length of a row.
 
-    Then the free Gaussians: places of their means in the parameter vector, each followed by its
-    variance; places of their sums; mean and variance of the column, and the least variance. With
-    Gaussians, ``units`` holds what makes each parameter a pure number.
+    A row of a Gaussian is mean and variance. In place of its length stands minus the place of the
+    sums of the first row in the vector of counts. At the same place in the prior lie mean and
+    variance of the column and the least variance.
     """
 
     offset: LongArray
     n_rows: LongArray
     n_states: LongArray
-    means: LongArray = NO_INTEGERS
-    sums: LongArray = NO_INTEGERS
-    scales: FloatArray = NO_NUMBERS.reshape(0, 3)
-    units: FloatArray = NO_NUMBERS
 
 
 class Limits(NamedTuple):
@@ -63,6 +59,10 @@ def update(families: Families, counts: FloatArray, prior: FloatArray, theta: Flo
     for f in range(families.offset.shape[0]):
         n_states = families.n_states[f]
         for r in range(families.n_rows[f]):
+            if n_states < 0:
+                place = families.offset[f] + 2 * r
+                update_gaussian(place, N_ROWS * r - n_states, counts, prior, theta)
+                continue
             start = families.offset[f] + r * n_states
             total = 0.0
             for i in range(start, start + n_states):
@@ -70,16 +70,20 @@ def update(families: Families, counts: FloatArray, prior: FloatArray, theta: Flo
             if total > 0.0:
                 for i in range(start, start + n_states):
                     theta[i] = (counts[i] + prior[i]) / total
-    update_gaussians(families.means, families.sums, families.scales, counts, prior, theta)
 
 
 @kernel
 def log_prior(families: Families, prior: FloatArray, theta: FloatArray) -> float:
     """Σ pseudo-count · log probability over the free tables, and the prior of the Gaussians."""
-    result = log_prior_of_gaussians(families.means, families.scales, prior, theta)
+    result = 0.0
     for f in range(families.offset.shape[0]):
-        start = families.offset[f]
-        for i in range(start, start + families.n_rows[f] * families.n_states[f]):
+        start, n_states = families.offset[f], families.n_states[f]
+        if n_states < 0:
+            for r in range(families.n_rows[f]):
+                place = N_ROWS * r - n_states
+                result += log_prior_of_gaussian(start + 2 * r, place, prior, theta)
+            continue
+        for i in range(start, start + families.n_rows[f] * n_states):
             if prior[i] > 0.0:
                 result += prior[i] * math.log(theta[i]) if theta[i] > 0.0 else -np.inf
     return result
@@ -91,47 +95,48 @@ def extrapolate(
     first: FloatArray,
     second: FloatArray,
     third: FloatArray,
+    prior: FloatArray,
     longest: float,
     result: FloatArray,
 ) -> float:
     """SQUAREM's step through three EM iterates (Varadhan and Roland 2008), kept inside the simplex.
 
-    Variances stay positive, too. Returns the length of the step; one is the plain EM iterate.
+    Variances stay above their bound, too. Returns the length of the step; one is the plain EM
+    iterate.
     """
     r_square, v_square = 0.0, 0.0
-    units = families.units
-    has_units = units.shape[0] > 0
-    for i in range(first.shape[0]):
-        r = second[i] - first[i]
-        v = third[i] - second[i] - r
-        if has_units:
-            r *= units[i]
-            v *= units[i]
-        r_square += r * r
-        v_square += v * v
+    for f in range(families.offset.shape[0]):
+        n_states, start, unit, power = families.n_states[f], families.offset[f], 1.0, 1.0
+        if n_states < 0:
+            n_states, unit = 2, 1.0 / math.sqrt(prior[1 - n_states])
+        for i in range(start, start + families.n_rows[f] * n_states):
+            r = second[i] - first[i]
+            v = third[i] - second[i] - r
+            power *= unit  # of a mean one over the column's deviation, of a variance its square
+            r_square += (r * power) ** 2
+            v_square += (v * power) ** 2
+            if (i - start) & 1 == 1:
+                power = 1.0
     length = math.sqrt(r_square / v_square) if v_square > 0.0 else 1.0
     length = min(max(length, 1.0), longest)
     for f in range(families.offset.shape[0]):
         n_states = families.n_states[f]
         for row in range(families.n_rows[f]):
-            start = families.offset[f] + row * n_states
+            start = families.offset[f] + row * max(n_states, 2)
             total = 0.0
-            for i in range(start, start + n_states):
+            for i in range(start, start + max(n_states, 2)):
                 r = second[i] - first[i]
                 v = third[i] - second[i] - r
                 value = first[i] + 2.0 * length * r + length * length * v
-                result[i] = max(value, LOWEST * third[i])
-                total += result[i]
-            if total > 0.0:
+                if n_states > 0 or i > start:
+                    value = max(value, LOWEST * third[i])
+                result[i] = value
+                total += value
+            if n_states < 0:
+                result[start + 1] = max(result[start + 1], prior[N_ROWS * row - n_states + 2])
+            elif total > 0.0:
                 for i in range(start, start + n_states):
                     result[i] /= total
-    for g in range(families.means.shape[0]):
-        for i in range(families.means[g], families.means[g] + 2):
-            r = second[i] - first[i]
-            v = third[i] - second[i] - r
-            result[i] = first[i] + 2.0 * length * r + length * length * v
-        i = families.means[g] + 1
-        result[i] = max(result[i], LOWEST * third[i], families.scales[g, 2])
     return length
 
 
@@ -216,7 +221,9 @@ def advance(
     else:
         copy(theta, climb.third)
         longest = values[LONGEST]
-        length = extrapolate(families, climb.first, climb.second, climb.third, longest, theta)
+        length = extrapolate(
+            families, climb.first, climb.second, climb.third, prior, longest, theta
+        )
         if length == longest:
             values[LONGEST] = 4.0 * longest
         flags[PHASE] = 2

@@ -28,6 +28,7 @@ from latentforest.kernels.plan import (
     N_FIELDS,
     N_PATTERNS,
     N_SHIFTS,
+    N_SIZES,
     NEEDS_OUTSIDE,
     OUTSIDE,
     PARAMETERS,
@@ -44,8 +45,6 @@ from latentforest.kernels.plan import (
 )
 from latentforest.kernels.types import Int, LongArray
 from latentforest.kernels.vector import LANES
-
-N_SIZES = 6
 
 
 class Sketch(NamedTuple):
@@ -72,7 +71,10 @@ def padded(n: Int) -> int:
 
 @kernel
 def lay_out(sketch: Sketch) -> tuple[LongArray, LongArray, LongArray, LongArray]:
-    """Return ``nodes``, ``slot_child``, ``slot_index`` and ``sizes`` of a plan."""
+    """Return ``nodes``, ``slot_child``, ``slot_index`` and ``sizes`` of a plan.
+
+    The data of Gaussian nodes get their places later.
+    """
     kind, card, width, n_patterns = sketch.kind, sketch.card, sketch.width, sketch.n_patterns
     is_root, is_free, parameters = sketch.is_root, sketch.is_free, sketch.parameters
     degree, stride, children = sketch.degree, sketch.stride, sketch.children
@@ -81,7 +83,7 @@ def lay_out(sketch: Sketch) -> tuple[LongArray, LongArray, LongArray, LongArray]
     slot_child = np.empty(children.shape[0], np.int64)
     slot_index = np.empty(children.shape[0], np.int64)
     sizes = np.zeros(N_SIZES, np.int64)
-    slot, link, weight, measure = 0, 0, 0, 0
+    slot, link, weight = 0, 0, 0
     for i in range(n_nodes):
         u = i * N_FIELDS
         nodes[u + KIND] = kind[i]
@@ -106,9 +108,6 @@ def lay_out(sketch: Sketch) -> tuple[LongArray, LongArray, LongArray, LongArray]
             nodes[u + WEIGHTS] = weight
             weight += n_patterns[i]
             sizes[ROOT_PATTERNS] = max(sizes[ROOT_PATTERNS], padded(n_patterns[i]))
-        if kind[i] == GAUSSIAN:
-            nodes[u + WEIGHTS] = measure
-            measure += n_patterns[i] * (1 + card[i])
     sizes[DEGREE] += 1
     _place_shifts(nodes, sizes)
     _place_in_buffer(nodes, sizes)

@@ -45,14 +45,12 @@ WEIGHTS = 17  # place in `weights` (roots)
 NEEDS_OUTSIDE = 18  # its outside factors are used
 STRIDE = 19  # a root with a base: distance of the states' rows in `evidence`; otherwise 0
 N_FIELDS = 20
-# Of a GAUSSIAN node: CARD is the number of its columns, PARAMETERS the place of these in
-# `Plan.columns`, WEIGHTS its place in `Plan.measures`, BELIEFS the place of its offsets, TABLE and
-# COUNTS those of the columns' tables and sums, three rows of COLUMN for each (see `gaussian`).
+# Of a GAUSSIAN node (see `gaussian`): CARD is the number of its columns, PARAMETERS the entry of
+# the first in `slot_child` and `slot_index`, WEIGHTS the place of its data in `evidence`, BELIEFS
+# that of its offsets, TABLE and COUNTS those of the columns' tables and sums, three rows of COLUMN
+# for each.
 
 CACHE_LINE = 64  # bytes
-
-NO_INTEGERS = np.empty(0, np.int64)
-NO_NUMBERS = np.empty(0)
 
 # Entries of `Plan.sizes`.
 N_DOUBLES = 0
@@ -61,6 +59,9 @@ N_SHIFTS = 2
 SCRATCH = 3  # place of the scratch memory in the buffer
 DEGREE = 4  # most children of a node, at least one
 ROOT_PATTERNS = 5  # most patterns of a root, padded
+FILL = 6  # addresses of the E-step of Gaussian nodes (see `gaussian_steps`)
+COLLECT = 7
+N_SIZES = 8
 
 
 class Plan(NamedTuple):
@@ -70,19 +71,20 @@ class Plan(NamedTuple):
     messages of the root's only child. Rows are then sorted by the child's patterns, the base lies
     in ``evidence`` state by state (an even number of them), and ``links`` says at which row each
     pattern starts.
+
+    What Gaussian nodes need lies behind the rest of three arrays, which costs nothing where there
+    are none: numba spends much time on every further field.
     """
 
     nodes: LongArray
-    slot_child: LongArray  # the child in each slot
-    slot_index: LongArray  # where its patterns start in `links`, one for each pattern of the node
+    slot_child: LongArray  # the child in each slot; then the offset of each column's table
+    slot_index: LongArray  # where its patterns start in `links`; then the place of a column's sums
     links: IntArray  # patterns of the children, see `slot_index`
     weights: FloatArray  # sum of the weights of the rows with each root pattern
-    evidence: FloatArray  # messages of the DENSE nodes, one after another, padded; or the base
+    # Messages of the DENSE nodes, one after another, padded; then of each GAUSSIAN node the weights
+    # of its patterns and their values, nan for missing. Or the base.
+    evidence: FloatArray
     sizes: LongArray
-    # Of the GAUSSIAN nodes, for each column: offset of its table and place of its sums.
-    columns: LongArray = NO_INTEGERS
-    # Of the GAUSSIAN nodes, for each: weights of its patterns, then their values, nan for missing.
-    measures: FloatArray = NO_NUMBERS
 
 
 class Workspace(NamedTuple):
@@ -95,6 +97,14 @@ class Workspace(NamedTuple):
     logarithm: FloatArray  # of the likelihoods
     places: LongArray  # where the messages of the children of the pattern at hand start
     vanished: LongArray  # how many likelihoods vanished, then their entries in `Plan.weights`
+
+
+def count_numbers(plan: Plan) -> int:
+    """About how many numbers an iteration touches."""
+    records = plan.nodes.reshape(-1, N_FIELDS)
+    gaussians = records[records[:, KIND] == GAUSSIAN]
+    n_values = int((gaussians[:, N_PATTERNS] * gaussians[:, CARD]).sum())
+    return int(plan.sizes[N_DOUBLES]) + 8 * len(plan.weights) + 4 * n_values
 
 
 def _zeros_on_line(n: int) -> FloatArray:

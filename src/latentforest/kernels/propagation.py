@@ -14,12 +14,14 @@ import math
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.gaussian import collect_moments, fill_densities
+from latentforest.kernels.hooks import call_step
 from latentforest.kernels.plan import (
     BELIEFS,
     CARD,
+    COLLECT,
     COLUMN,
     COUNTS,
+    FILL,
     FIRST_SLOT,
     GAUSSIAN,
     HIDDEN,
@@ -87,7 +89,17 @@ def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> floa
         kind, is_root = nodes[u + KIND], nodes[u + IS_ROOT] == 1
         card, width, start = nodes[u + CARD], nodes[u + WIDTH], nodes[u + PARAMETERS]
         if kind == GAUSSIAN:
-            result += fill_densities(plan, buffer, theta, u, floor)
+            result += call_step(
+                plan.sizes[FILL],
+                u,
+                floor,
+                nodes,
+                slot_child,
+                slot_index,
+                plan.evidence,
+                buffer,
+                theta,
+            )
         if kind == HIDDEN and start >= 0:
             n_rows = 1 if is_root else width
             _copy_table(theta, start, n_rows, card, buffer, nodes[u + TABLE], nodes[u + ROW], 1)
@@ -292,7 +304,17 @@ def propagate(
             if nodes[u + IS_ROOT] == 1:
                 _collect_root(plan, work, counts, u)
             elif nodes[u + KIND] == GAUSSIAN:
-                collect_moments(plan, buffer, counts, u)
+                call_step(
+                    plan.sizes[COLLECT],
+                    u,
+                    float(outside),
+                    nodes,
+                    plan.slot_child,
+                    plan.slot_index,
+                    plan.evidence,
+                    buffer,
+                    counts,
+                )
             else:
                 _collect(plan, work, theta, counts, u)
     return log_likelihood, work.vanished[0]

@@ -295,8 +295,7 @@ def _list_families(sketch: Sketch) -> Families:
             n_rows[i] = 1 if sketch.is_root[u] == 1 else sketch.width[u]
             n_states[i] = sketch.card[u]
             i += 1
-    nothing = np.empty(0, np.int64)
-    return Families(offset, n_rows, n_states, nothing, nothing, np.empty((0, 3)), np.empty(0))
+    return Families(offset, n_rows, n_states)
 
 
 @part
@@ -313,17 +312,7 @@ def _plan_region(
         runs = _sort_base(values, base, region.root_card, codes, n_patterns, scratch)
     nodes, slot_child, slot_index, sizes = lay_out(sketch)
     links = _link(arms, values, region, sketch, member, runs)
-    plan = Plan(
-        nodes,
-        slot_child,
-        slot_index,
-        links,
-        weights,
-        scratch.base,
-        sizes,
-        np.empty(0, np.int64),
-        np.empty(0),
-    )
+    plan = Plan(nodes, slot_child, slot_index, links, weights, scratch.base, sizes)
     work = Workspace(
         np.zeros(sizes[N_DOUBLES]),
         np.zeros(sizes[N_SHIFTS], np.int32),
