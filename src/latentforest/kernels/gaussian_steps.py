@@ -24,8 +24,9 @@ from latentforest.kernels.plan import (
     WIDTH,
 )
 from latentforest.kernels.types import FloatArray, Int, LongArray
-from latentforest.kernels.vector import LANES, load, splat, store
+from latentforest.kernels.vector import LANES, exponential, front, load, splat, store
 
+CHUNK = 64  # patterns whose values stay in the cache from one column to the next
 ANY_LENGTH = 1 << 48  # arrays come without their lengths, which nobody asks for
 
 
@@ -67,14 +68,19 @@ def _fill(
         largest = -np.inf
         for k in range(place, place + width):
             largest = max(largest, buffer[k])
-        is_possible = largest > -np.inf  # false only if squares overflow
-        buffer[offsets + p] = largest if is_possible else 0.0
-        result += measures[weights + p] * buffer[offsets + p]
-        for k in range(place, place + column):
-            value = 0.0
-            if is_possible and k < place + width:
-                value = max(math.exp(buffer[k] - largest), floor)
-            buffer[k] = value
+        if largest == -np.inf:  # squares overflow: left to the log domain, which finds zero
+            for k in range(place, place + column):
+                buffer[k] = 0.0
+            buffer[offsets + p] = 0.0
+            continue
+        buffer[offsets + p] = largest
+        result += measures[weights + p] * largest
+        for k in range(0, column, LANES):
+            value = exponential(load(buffer, place + k) + splat(-largest))
+            store(buffer, place + k, front(value, width - k, 0.0))
+        if floor > 0.0:
+            for k in range(place, place + width):
+                buffer[k] = max(buffer[k], floor)
     return result
 
 
@@ -82,26 +88,35 @@ def _fill(
 def _collect(
     u: int, outside: Int, nodes: LongArray, measures: FloatArray, buffer: FloatArray
 ) -> None:
-    n_columns, column, values = nodes[u + CARD], nodes[u + COLUMN], nodes[u + WEIGHTS]
-    n, table, sums = nodes[u + N_PATTERNS], nodes[u + TABLE], nodes[u + COUNTS]
+    n_columns, column, n = nodes[u + CARD], nodes[u + COLUMN], nodes[u + N_PATTERNS]
+    table, sums, values = nodes[u + TABLE], nodes[u + COUNTS], nodes[u + WEIGHTS] + n
     for i in range(sums, sums + N_ROWS * column * n_columns):
         buffer[i] = 0.0
-    for p in range(n):
-        place, first = nodes[u + MESSAGES] + p * column, values + n + p * n_columns
+    for begin in range(0, n, CHUNK):
+        end = min(begin + CHUNK, n)
         for k in range(0, column, LANES):
-            share = load(buffer, place + k) * load(buffer, place + outside + k)
-            row, total = table + k, sums + k
-            for j in range(first, first + n_columns):
-                x = measures[j]
-                if x == x:
-                    y = (splat(x) + load(buffer, row)) * load(buffer, row + column)
-                    store(buffer, total, load(buffer, total) + share)
-                    y_share, second = y * share, total + column
-                    store(buffer, second, load(buffer, second) + y_share)
-                    third = second + column
-                    store(buffer, third, load(buffer, third) + y * y_share)
-                row += N_ROWS * column
-                total += N_ROWS * column
+            first = nodes[u + MESSAGES] + k
+            for p in range(begin, end):  # the outside factors are not needed any more
+                place = first + p * column
+                share = load(buffer, place) * load(buffer, place + outside)
+                store(buffer, place + outside, share)
+            for j in range(n_columns):
+                row, total = table + N_ROWS * column * j + k, sums + N_ROWS * column * j + k
+                mean, factor = load(buffer, row), load(buffer, row + column)
+                weight, moment = load(buffer, total), load(buffer, total + column)
+                square = load(buffer, total + 2 * column)
+                for p in range(begin, end):
+                    x = measures[values + p * n_columns + j]
+                    if x == x:
+                        share = load(buffer, first + outside + p * column)
+                        y = (splat(x) + mean) * factor
+                        weight = weight + share
+                        share = share * y
+                        moment = moment + share
+                        square = square + share * y
+                store(buffer, total, weight)
+                store(buffer, total + column, moment)
+                store(buffer, total + 2 * column, square)
 
 
 def _compile(function: Any) -> int:
