@@ -9,7 +9,8 @@ LatentForestError
 
 LatentForestWarning
 ├── UnseenStatesWarning  states at prediction time that training never saw
-└── DataWarning          a column or row that is kept but carries no information
+├── DataWarning          a column or row that is kept but carries no information
+└── VarianceWarning      a variance that would fall below its bound, and is kept there
 """
 
 
@@ -47,3 +48,7 @@ class UnseenStatesWarning(LatentForestWarning):
 
 class DataWarning(LatentForestWarning):
     """A column or row is kept although it carries no information."""
+
+
+class VarianceWarning(LatentForestWarning):
+    """A variance is at its lower bound: some rows have nearly the same value in a column."""

@@ -33,10 +33,7 @@ BAD_TABLES = {
     ),
     "repeated names": ("a,a\n1,2\n", "column names must be unique; repeated: 'a'"),
     "infinity": ("a,b\n1,0.5\n2,inf\n", "column 'b', row 1 .*inf is not allowed"),
-    "numbers": (
-        "a,b\n1,0.5\n2,0.25\n",
-        "column 'b' is continuous, .*; use --exclude, or --categorical 'b'",
-    ),
+    "huge numbers": ("a,b\n1,1e200\n2,0.25\n", "column 'b': the variance of its values, inf"),
     "short row": ("a,b\n1\n", "line 2: 1 values, expected 2"),
 }
 
@@ -49,6 +46,13 @@ def test_bad_tables(run, tmp_path, case):
     assert result.stderr.startswith("error: ")
     assert re.search(message, result.stderr.strip())
     assert len(result.stderr.splitlines()) <= 2
+
+
+def test_continuous_columns_where_only_categories_are_taken(run, tmp_path):
+    path = write(tmp_path, "a,b\n1,0.5\n2,0.25\n")
+    result = run("learn", path, "--learner", "east", code=1)
+    assert "column 'b' is continuous, " in result.stderr
+    assert "; use --exclude, or --categorical 'b'" in result.stderr
 
 
 def test_text_in_a_numeric_column(run, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -284,3 +285,26 @@ def test_table_suffix_is_checked(run, model, tmp_path, command):
     rest = "3" if command == "sample" else "role-conflict"
     result = run(command, model, rest, option, tmp_path / "rows.xls", code=2)
     assert "must end in" in result.stderr
+
+
+def test_continuous_columns_from_learning_to_sampling(run, survey, tmp_path):
+    path = tmp_path / "profile.json"
+    options = ("--exclude", "times,fold", "--states", "2")
+    shown = run("learn", survey, *options, "--out", path).stdout
+    assert "height (continuous)" in shown
+    assert "mean and standard deviation of continuous columns in each state of class" in shown
+    assert re.search(r"height +mean +\d+\.\d", shown)
+    assert re.search(r" sd +\d+\.\d", run("show", path, "--tables").stdout)
+    facts = json.loads(run("score", path, survey, "--json").stdout)
+    assert facts["goodness_of_fit"] is None
+    assert "not computed: the table has continuous columns" in run("score", path, survey).stdout
+    lines = run("predict", path, survey).stdout.splitlines()
+    assert lines[0] == "class,class=1,class=2"
+    assert len(lines) == 41
+    assert run("sample", path, 3).stdout.startswith("a,b,c,height\n")
+
+
+def test_show_prints_continuous_columns_without_a_class(run, survey, tmp_path):
+    path = tmp_path / "alone.json"
+    run("learn", survey, "--learner", "independence", "--quiet", "--out", path)
+    assert re.search(r"height   mean: 2\.78\d+  sd: 1\.6\d+", run("show", path, "--tables").stdout)

@@ -266,12 +266,6 @@ def test_other_states_are_refused():
         Forest(Structure([A], {}), PatternedData(Dataset([other], [[0]])))
 
 
-def test_continuous_columns_are_refused():
-    dataset = Dataset([A, Variable("size")], [[0], [1.5]])
-    with pytest.raises(DataError, match="column 'size' is continuous"):
-        PatternedData(dataset)
-
-
 def test_numbers_of_threads():
     assert count_threads(None) == 1
     assert count_threads(3) == 3

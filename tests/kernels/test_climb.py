@@ -50,7 +50,7 @@ simplex_points = st.integers(0, 2**32 - 1).map(
 @given(simplex_points, simplex_points, simplex_points, st.sampled_from([1.0, 4.0, 64.0]))
 def test_extrapolation_stays_inside_the_simplex(first, second, third, longest):
     result = third.copy()
-    length = extrapolate(FAMILIES, first, second, third, longest, result)
+    length = extrapolate(FAMILIES, first, second, third, np.zeros(7), longest, result)
     assert 1.0 <= length <= longest
     rows = result[1:].reshape(2, 3)
     np.testing.assert_allclose(rows.sum(axis=1), 1.0, rtol=1e-12)
@@ -63,7 +63,7 @@ def test_a_step_of_length_one_is_the_em_iterate():
     rng = np.random.default_rng(0)
     points = [np.r_[0.7, rng.dirichlet(np.full(3, 5.0), 2).ravel()] for _ in range(3)]
     result = points[2].copy()
-    assert extrapolate(FAMILIES, *points, 1.0, result) == 1.0
+    assert extrapolate(FAMILIES, *points, np.zeros(7), 1.0, result) == 1.0
     np.testing.assert_allclose(result, points[2], rtol=1e-12)
 
 
@@ -72,7 +72,7 @@ def test_a_geometric_sequence_is_extrapolated_to_its_limit():
     step[1:] = [0.01, 0.02, -0.03, 0.03, -0.01, -0.02]
     points = [limit + ratio * step for ratio in (1.0, 0.75, 0.75**2)]
     result = points[2].copy()
-    length = extrapolate(FAMILIES, *points, 100.0, result)
+    length = extrapolate(FAMILIES, *points, np.zeros(7), 100.0, result)
     assert length == pytest.approx(4.0)
     np.testing.assert_allclose(result, limit, atol=1e-12)
 

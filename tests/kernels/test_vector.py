@@ -6,6 +6,7 @@ from latentforest.kernels.vector import (
     LANES,
     any_above,
     capped,
+    exponential,
     front,
     lesser,
     load,
@@ -77,6 +78,32 @@ def test_logarithms_equal_numpy():
     logs = values.copy()
     take_logarithms(logs)
     np.testing.assert_allclose(logs, np.log(values), rtol=4e-16, atol=1e-300)
+
+
+@njit
+def take_exponentials(values):
+    for i in range(0, values.shape[0], LANES):
+        store(values, i, exponential(load(values, i)))
+
+
+def test_exponentials_equal_numpy():
+    rng = np.random.default_rng(0)
+    edges = [0.0, -0.0, -1e-300, -0.5 * np.log(2.0), -np.log(2.0), -1.0, -707.9, -708.0]
+    steps = np.nextafter(edges, -1.0)
+    small, wide = rng.uniform(-1, 0, 400), rng.uniform(-708, 0, 400)
+    values = np.concatenate([edges, steps, small, wide])
+    found = values.copy()
+    take_exponentials(found)
+    kept = values >= -708.0
+    np.testing.assert_allclose(found[kept], np.exp(values[kept]), rtol=5e-16)
+    assert np.all(found[~kept] == 0.0)
+    assert np.all(found[:2] == 1.0)
+
+
+def test_exponentials_of_the_lowest_numbers_are_zero():
+    values = np.array([-708.1, -1e4, -1e300, -np.inf])
+    take_exponentials(values)
+    assert values.tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
 @njit

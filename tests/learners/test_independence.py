@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from latentforest import Dataset, Independence, Variable, datasets
-from latentforest.errors import DataError, ParameterError
+from latentforest.errors import ParameterError
 
 TABLE = Dataset(
     [Variable("a", ("x", "y")), Variable("b", ("u", "v", "w"))],
@@ -70,9 +71,19 @@ def test_smoothing_that_makes_no_sense(smoothing, error, message):
         Independence(smoothing=smoothing).fit(TABLE)
 
 
-def test_a_continuous_column_is_named():
-    with pytest.raises(DataError, match=r"column 'income' is continuous.*kinds={'income'"):
-        Independence().fit({"income": [1000.5, 2000.25], "sex": ["f", "m"]})
+@pytest.mark.parametrize("smoothing", [0, 1, {"income": 3}])
+def test_continuous_columns_are_gaussian(smoothing):
+    income = np.array([1000.5, 2000.25, np.nan, 1500.0])
+    data = Dataset.from_table({"income": income, "sex": list("fmff")}, weights=[1, 2, 1, 1])
+    model = Independence(smoothing=smoothing).fit(data)
+    mean = np.average(income[[0, 1, 3]], weights=[1, 2, 1])
+    variance = np.average((income[[0, 1, 3]] - mean) ** 2, weights=[1, 2, 1])
+    np.testing.assert_allclose(model.network_.cpd("income"), [mean, variance], rtol=1e-12)
+    assert model.n_parameters_ == 3
+    logs = norm.logpdf(income, mean, np.sqrt(variance))
+    sex = np.log(model.network_.cpd("sex"))[data.column("sex")]
+    np.testing.assert_allclose(model.score_samples(data), np.nan_to_num(logs) + sex, rtol=1e-12)
+    assert model.log_likelihood_ == pytest.approx(data.weights @ model.score_samples(data))
 
 
 def test_time_limit_is_checked():

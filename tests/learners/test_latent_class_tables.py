@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from latentforest import Dataset, LatentClass, Variable, datasets
+from latentforest import EAST, Dataset, LatentClass, Variable, datasets
 from latentforest.errors import DataError, DataWarning
 from reference.latent_class import fit_latent_class
 
@@ -187,15 +187,17 @@ def test_a_column_called_class():
     assert model.network_.latents == ("latent_class_2",)
 
 
-def test_a_continuous_column_is_named_with_a_way_out():
+def test_a_search_names_continuous_columns_with_a_way_out():
     data = {"age": np.linspace(20, 60, 30), "vote": ["a", "b"] * 15}
     with pytest.raises(DataError, match=r"column 'age' is continuous.*kinds={'age'"):
-        learn(data)
+        EAST().fit(data)
 
 
-def test_numbers_with_many_values_are_not_categories():
-    with pytest.raises(DataError, match="column 'id' is continuous"):
-        learn({"id": list(range(100)), "vote": ["a", "b"] * 50})
+@pytest.mark.filterwarnings("ignore::latentforest.errors.VarianceWarning")
+def test_numbers_of_cases_are_named():
+    with pytest.warns(DataWarning, match="like names or numbers of cases: id; leave them out"):
+        model = learn({"id": list(range(100))[::-1], "vote": ["a", "b"] * 50})
+    assert not model.network_.structure.variable("id").is_categorical
 
 
 @pytest.mark.parametrize("table", [None, "survey.csv", 3])

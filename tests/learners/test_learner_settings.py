@@ -90,7 +90,7 @@ def test_a_column_that_smoothing_names_must_exist():
 def test_a_failed_fit_leaves_the_estimator_as_it_was():
     model = LatentClass(2, random_state=0).fit(ROLE)
     before = model.network_
-    with pytest.raises(ValueError, match="'age' is continuous"):
-        model.fit({"age": [1.5, 2.5]})
+    with pytest.raises(ValueError, match="'age'"):
+        model.fit({"age": [1.5, 1e200]})
     assert model.network_ is before
     assert model.n_features_in_ == 4

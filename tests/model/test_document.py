@@ -94,7 +94,7 @@ FEVER = ("families", 1)
     [
         (["format"], KeyError, "the document: expected a key 'format', found none"),
         (["format"], "gpickle", "format: expected 'latentforest-network', found 'gpickle'"),
-        (["version"], 2, "version: expected 1, found 2"),
+        (["version"], 3, "version: expected 1 or 2, found 3"),
         (["version"], True, "the document.version: expected a whole number, found True"),
         (["variables"], {}, "the document.variables: expected a list, found an object"),
         (["variables"], [], "a network needs at least one variable"),

@@ -114,9 +114,9 @@ def test_contains_length_and_repr(structure):
             "variable 'A' is categorical and cannot have the continuous parent 'height'",
         ),
         (
-            [A, Variable("height")],
-            {"height": "A"},
-            "'height' is continuous; only categorical variables can be in a network",
+            [A, Variable("height", latent=True)],
+            {},
+            "'height' is latent and continuous; latent variables must be categorical",
         ),
     ],
 )

@@ -1,7 +1,8 @@
-"""What the states of a latent variable mean: probabilities of its children in each of them."""
+"""What the states of a latent variable mean: its children's probabilities, means, deviations."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,7 +24,11 @@ Floats = NDArray[np.float64]
 MAX_ROWS = 30  # of a short table
 MAX_VALUES = 5  # of one variable in a short table
 CLEAR = 0.15  # a probability that differs this much from the overall one stands out
+CLEAR_MEAN = 0.5  # and a mean, in overall standard deviations
+MOMENTS = ("mean", "sd")  # shown of a continuous variable
+N_NODES = 40  # of the quadrature for its mutual information
 NAME_WIDTH, VALUE_WIDTH, GAP = 24, 16, 2  # characters; longer names are folded
+MAX_PLACES = 6  # decimal places of a mean; smaller numbers are written with an exponent
 MIN_COLUMNS = 3  # states that are shown however narrow the terminal
 
 
@@ -31,6 +36,7 @@ MIN_COLUMNS = 3  # states that are shown however narrow the terminal
 class Profile:
     """The distribution of one variable overall, and given each state of a latent variable.
 
+    Of a continuous variable these are mean and standard deviation, in place of probabilities.
     ``information`` is their mutual information: how much the variable tells about the state.
     """
 
@@ -39,6 +45,7 @@ class Profile:
     overall: Floats
     given: Floats
     information: float
+    is_continuous: bool = False
 
 
 # A profile and the codes of the values to show of it.
@@ -51,6 +58,9 @@ def compute_profiles(network: Network, latent: str) -> list[Profile]:
     structure = network.structure
     profiles = []
     for name in structure.children(latent):
+        if name in structure.continuous:
+            profiles.append(_profile_numbers(network, latent, name, sizes))
+            continue
         given = _condition(network, latent, name)
         overall = sizes @ given
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -58,6 +68,31 @@ def compute_profiles(network: Network, latent: str) -> list[Profile]:
         information = float(sizes @ terms.sum(axis=1))
         profiles.append(Profile(name, structure.states(name), overall, given, information))
     return sorted(profiles, key=lambda profile: -round(profile.information, 12))
+
+
+def _profile_numbers(network: Network, latent: str, name: str, sizes: Floats) -> Profile:
+    """Profile of a continuous variable."""
+    mixtures = [network.mixture(name, {latent: k}) for k in range(len(sizes))]
+    means = np.array([mixture.mean for mixture in mixtures])
+    variances = np.array([mixture.variance for mixture in mixtures])
+    overall = sizes @ means
+    variance = sizes @ (variances + (means - overall) ** 2)
+    given = np.stack([means, np.sqrt(variances)], axis=1)
+    information = _measure_information(sizes, means, np.sqrt(variances))
+    moments = np.array([overall, np.sqrt(variance)])
+    return Profile(name, MOMENTS, moments, given, information, is_continuous=True)
+
+
+def _measure_information(sizes: Floats, means: Floats, deviations: Floats) -> float:
+    """Mutual information of a mixture of Gaussians and its component, by quadrature."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(N_NODES)
+    x = means[:, None] + deviations[:, None] * nodes
+    z = (x[:, :, None] - means) / deviations
+    logs = -0.5 * z**2 - np.log(deviations)
+    with np.errstate(divide="ignore"):
+        mixed = np.logaddexp.reduce(logs + np.log(sizes), axis=2)
+    own = -0.5 * nodes**2 - np.log(deviations)[:, None]
+    return float(sizes @ ((own - mixed) @ weights) / weights.sum())
 
 
 def _condition(network: Network, latent: str, name: str) -> Floats:
@@ -79,20 +114,30 @@ def print_profiles(console: Console, network: Network, latent: str, brief: bool)
     n_states = len(network.structure.states(latent))
     digits = 2 if brief else 4
     per_table = _count_columns(console.width, network, latent, shown, digits)
-    console.print(f"Probability of each value in each state of {latent}", style="bold")
+    console.print(_title(latent, profiles), style="bold", soft_wrap=True)
     for start in [0] if brief else range(0, n_states, per_table):
         states = range(start, min(start + per_table, n_states))
         console.print(_draw(network, latent, shown, states, digits))
     left_out = []
     if len(shown) < len(profiles):
         left_out.append(f"{len(shown)} of {len(profiles)} columns, the most telling first")
-    if any(len(values) < len(p.states) for p, values in shown if len(p.states) > 2):
+    if any(len(values) < len(p.states) > 2 for p, values in shown):
         left_out.append("the values that differ most")
     if brief and n_states > per_table:
         left_out.append(f"{per_table} of {n_states} states")
     if left_out:
         note = f"Shown: {'; '.join(left_out)}. 'latentforest show --tables' prints all."
         console.print(note, style="dim", soft_wrap=True)
+
+
+def _title(latent: str, profiles: Sequence[Profile]) -> str:
+    what = []
+    if not all(profile.is_continuous for profile in profiles):
+        what.append("probability of each value")
+    if any(profile.is_continuous for profile in profiles):
+        what.append("mean and standard deviation of continuous columns")
+    text = ", ".join(what)
+    return f"{text[0].upper()}{text[1:]} in each state of {latent}"
 
 
 def _choose_profiles(profiles: Sequence[Profile]) -> list[Shown]:
@@ -111,7 +156,7 @@ def _choose_profiles(profiles: Sequence[Profile]) -> list[Shown]:
 def _choose_values(profile: Profile) -> Sequence[int]:
     """Of two values the second is enough; of many, those that differ most between the states."""
     n_values = len(profile.states)
-    if n_values == 2:
+    if n_values == 2 and not profile.is_continuous:
         return [1]
     if n_values <= MAX_VALUES:
         return range(n_values)
@@ -126,7 +171,8 @@ def _count_columns(
     names = max((len(profile.name) for profile, _ in shown), default=0)
     values = max((len(profile.states[k]) for profile, codes in shown for k in codes), default=0)
     used = max(6, min(names, NAME_WIDTH)) + max(5, min(values, VALUE_WIDTH)) + 2 + digits + 3 * GAP
-    each = max(2 + digits, *map(len, network.structure.states(latent))) + GAP
+    cells = [len(_write(p, c, v, digits)) for p, cs in shown for c in cs for v in p.given[:, c]]
+    each = max(2 + digits, *cells, *map(len, network.structure.states(latent))) + GAP
     return max(MIN_COLUMNS, (width - used) // each)
 
 
@@ -149,18 +195,29 @@ def _rows(
     profile: Profile, values: Sequence[int], states: Sequence[int], digits: int
 ) -> Iterator[list[str | Text]]:
     for position, code in enumerate(values):
-        overall = float(profile.overall[code])
         yield [
             profile.name if position == 0 else "",
             profile.states[code],
-            f"{overall:.{digits}f}",
-            *(_style(float(profile.given[k, code]), overall, digits) for k in states),
+            _write(profile, code, float(profile.overall[code]), digits),
+            *(_style(profile, code, k, digits) for k in states),
         ]
 
 
-def _style(value: float, overall: float, digits: int) -> Text:
+def _write(profile: Profile, code: int, value: float, digits: int) -> str:
+    """A probability with fixed digits; of a mean, as many as its deviation makes meaningful."""
+    if not profile.is_continuous:
+        return f"{value:.{digits}f}"
+    smallest = min(float(profile.given[:, 1].min()), float(profile.overall[1]))
+    places = digits - 1 - math.floor(math.log10(smallest))
+    return f"{value:,.{max(places, 0)}f}" if places <= MAX_PLACES else f"{value:.{digits + 1}g}"
+
+
+def _style(profile: Profile, code: int, k: int, digits: int) -> Text:
     from rich.text import Text
 
-    gap = value - overall
-    style = "bold green" if gap >= CLEAR else "dim" if gap <= -CLEAR else ""
-    return Text(f"{value:.{digits}f}", style=style)
+    value = float(profile.given[k, code])
+    gap, clear = value - profile.overall[code], CLEAR
+    if profile.is_continuous:
+        clear = CLEAR_MEAN * profile.overall[1] if code == 0 else math.inf
+    style = "bold green" if gap >= clear else "dim" if gap <= -clear else ""
+    return Text(_write(profile, code, value, digits), style=style)

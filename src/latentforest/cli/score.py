@@ -102,10 +102,10 @@ def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:
 
 
 def _measure_fit(network: Network, table: Dataset) -> dict[str, Any] | None:
-    """G² and X²; nothing for a table with missing values."""
+    """G² and X²; nothing for a table with missing values or continuous columns."""
     from latentforest.scores.goodness import compute_goodness_of_fit
 
-    if table.has_missing:
+    if table.has_missing or network.structure.continuous:
         return None
     fit = compute_goodness_of_fit(network, table)
     return {
@@ -129,7 +129,8 @@ def _print(model: str, source: str, facts: dict[str, Any]) -> None:
     lines["MDL"] += "  (lower is better; of the others, higher)"
     fit = facts["goodness_of_fit"]
     if fit is None:
-        lines["G², X²"] = "not computed: the table has missing values"
+        reason = "missing values" if facts["missing_values"] else "continuous columns"
+        lines["G², X²"] = f"not computed: the table has {reason}"
     else:
         lines["G²"] = _describe_test(fit["g_squared"], fit["df"], fit["p_g_squared"])
         lines["X²"] = _describe_test(fit["x_squared"], fit["df"], fit["p_x_squared"])

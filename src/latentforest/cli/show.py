@@ -98,6 +98,12 @@ def _print_roots(console: Console, network: Network) -> None:
     for name in network.names:
         if name in latents or latents & set(network.structure.parents(name)):
             continue
+        if name in network.structure.continuous:
+            mixture = network.mixture(name)
+            deviation = mixture.variance**0.5
+            text = f"{name}   mean: {mixture.mean:.6g}  sd: {deviation:.6g}"
+            console.print(text, soft_wrap=True)
+            continue
         states = network.structure.states(name)
         pairs = zip(states, network.marginal(name), strict=True)
         listed = "  ".join(f"{state}: {value:.3f}" for state, value in pairs)

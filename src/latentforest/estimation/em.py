@@ -6,6 +6,7 @@ runs the same iterations one by one.
 
 from __future__ import annotations
 
+import math
 import numbers
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import numpy as np
 
 from latentforest.errors import ParameterError
 from latentforest.inference.forest import Forest
+from latentforest.inference.plan import place_sums
 from latentforest.inference.threads import map_threads
 from latentforest.kernels.em import (
     CONVERGED,
@@ -29,8 +31,9 @@ from latentforest.kernels.em import (
     log_prior,
     make_climb,
 )
+from latentforest.kernels.gaussian import N_ROWS
+from latentforest.kernels.plan import count_numbers
 from latentforest.kernels.types import FloatArray
-from latentforest.model.structure import Structure
 
 LOG_IMPOSSIBLE = -1e6  # what a row of probability zero adds, so that objectives can be compared
 PIECE_SECONDS = (
@@ -101,12 +104,16 @@ class Monitor:
 
 @dataclass(frozen=True)
 class FitResult:
-    """Fitted parameters with their objective."""
+    """Fitted parameters with their objective.
+
+    ``bounded`` names the continuous variables of which a variance is at its lower bound.
+    """
 
     parameters: FloatArray
     objective: float
     log_likelihood: float
     monitor: Monitor
+    bounded: tuple[str, ...] = ()
 
 
 def fit(
@@ -143,7 +150,7 @@ def fit(
         raise ParameterError(f"prior has shape {prior.shape}, expected ({forest.n_values},)")
     task = _Task(
         forest,
-        np.ascontiguousarray(prior),
+        prior,
         settings or EMSettings(),
         report,
         deadline,
@@ -167,11 +174,11 @@ class _Task:
         deadline: float | None,
     ) -> None:
         self.forest = forest
-        self.prior = prior
+        self.prior = extend_prior(forest, prior)
         self.settings = settings
         self.report = report
         self.deadline = deadline
-        self.families = free_families(forest.structure, forest.free)
+        self.families = free_families(forest)
         self.least_gain = settings.tolerance * forest.data.total_weight
         self.is_compiled = len(forest.plans) == 1
         self.was_interrupted = False
@@ -184,13 +191,12 @@ class _Task:
 
     def iteration_seconds(self) -> float:
         """Estimate the time of an iteration from the size of the buffers."""
-        plan = self.forest.plans[0]
-        return 2e-9 * (float(plan.sizes[0]) + 8 * len(plan.weights)) + 1e-6
+        return 2e-9 * count_numbers(self.forest.plans[0]) + 1e-6
 
     def climb_at_once(self, starts: FloatArray) -> FitResult | None:
         """Run the whole pyramid in one call; nothing if a row vanished."""
         trajectory = np.empty(self.settings.max_iterations + 2 * len(starts) + 2)
-        climb = make_climb(self.forest.n_values)
+        climb = self.make_climb()
         limits = self.limits(self.settings.max_iterations)
         best, objective, is_sound = self.call(starts, climb, limits, False, trajectory)
         if not is_sound or not self.is_confirmed(starts[best], objective):
@@ -208,7 +214,7 @@ class _Task:
     def climb_by_levels(self, starts: FloatArray) -> FitResult:
         """Run the pyramid level by level, starts side by side, watching the clock."""
         thetas = [start.copy() for start in starts]
-        climbs = [make_climb(self.forest.n_values) for _ in thetas]
+        climbs = [self.make_climb() for _ in thetas]
         size = self.settings.max_iterations + 2 * len(starts) + 2
         trajectories = [np.empty(size) for _ in thetas]
         alive, n_done, n_next = list(range(len(starts))), 0, 1
@@ -216,7 +222,7 @@ class _Task:
             level = Limits(n_next + 1, -np.inf, False, n_next + 1)
 
             def climb_one(i: int, level: Limits = level) -> None:
-                climbs[i] = make_climb(self.forest.n_values)
+                climbs[i] = self.make_climb()
                 self.run(thetas[i], climbs[i], level, trajectories[i])
 
             n_threads = self.forest.data.n_jobs if self.is_compiled else 1
@@ -233,7 +239,7 @@ class _Task:
             n_done += n_next + 1
             n_next *= 2
         best = max(alive, key=lambda i: climbs[i].values[OBJECTIVE])
-        climbs[best] = make_climb(self.forest.n_values)
+        climbs[best] = self.make_climb()
         limits = self.limits(max(self.settings.max_iterations - n_done, 1))
         first = thetas[best].copy()
         self.run(thetas[best], climbs[best], limits, trajectories[best])
@@ -245,12 +251,15 @@ class _Task:
             if lost > 0.0 or value < reached - CONFIRMED * abs(reached):  # states were lost
                 self.is_compiled = False
                 thetas[best][:] = first
-                climbs[best] = make_climb(self.forest.n_values)
+                climbs[best] = self.make_climb()
                 self.run(thetas[best], climbs[best], limits, trajectories[best])
                 leave_unjudged(climbs[best], thetas[best])
         value, lost = self.forest.log_likelihood(thetas[best])
         value += log_prior(self.families, self.prior, thetas[best]) + lost * LOG_IMPOSSIBLE
         return self.result(thetas[best], value, lost, climbs[best], trajectories[best])
+
+    def make_climb(self) -> Climb:
+        return make_climb(self.forest.n_values, self.forest.n_counts)
 
     def limits(self, max_iterations: int) -> Limits:
         return Limits(max_iterations, self.least_gain, self.settings.accelerate, max_iterations)
@@ -327,14 +336,45 @@ class _Task:
         if lost > 0:
             log_likelihood = -np.inf
         monitor = self.monitor(climb, trajectory, lost)
-        return FitResult(theta.copy(), objective, float(log_likelihood), monitor)
+        bounded = _find_bounded(self.forest, theta)
+        return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
 
 
-def free_families(structure: Structure, free: list[str]) -> Families:
+def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
+    """Name the columns, constant ones aside, with a variance at its lower bound."""
+    structure, found = forest.structure, []
+    for name in set(structure.continuous) & set(forest.free):
+        about = forest.data.summary(name)
+        variances = structure.table_view(theta, name)[..., -1]
+        if not about.is_constant and np.any(variances <= about.least_variance):
+            found.append(name)
+    return tuple(sorted(found, key=structure.names.index))
+
+
+def free_families(forest: Forest) -> Families:
     """List where the free tables lie in the parameter vector."""
-    shapes = [structure.shape(name) for name in free]
+    structure, (sums, _) = forest.structure, place_sums(forest.structure)
+    shapes = [structure.shape(name) for name in forest.free]
+    lengths = [shape[-1] for shape in shapes]
+    for i, name in enumerate(forest.free):
+        if name in sums:
+            lengths[i] = -sums[name]
     return Families(
-        np.array([structure.offset(name) for name in free], np.int64),
-        np.array([int(np.prod(shape[:-1])) for shape in shapes], np.int64),
-        np.array([shape[-1] for shape in shapes], np.int64),
+        np.array([structure.offset(name) for name in forest.free], np.int64),
+        np.array([math.prod(shape[:-1]) for shape in shapes], np.int64),
+        np.array(lengths, np.int64),
     )
+
+
+def extend_prior(forest: Forest, prior: FloatArray) -> FloatArray:
+    """Put what the M-step must know of each free Gaussian's column behind the pseudo-counts."""
+    sums, size = place_sums(forest.structure)
+    extended = np.zeros(size)
+    extended[: len(prior)] = prior
+    for name in forest.structure.continuous:
+        if name in forest.free:
+            about = forest.data.summary(name)
+            n_rows = math.prod(forest.structure.shape(name)[:-1])
+            row = (about.mean, about.variance, about.least_variance)
+            extended[sums[name] : sums[name] + N_ROWS * n_rows] = np.tile(row, n_rows)
+    return extended

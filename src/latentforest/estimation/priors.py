@@ -23,8 +23,10 @@ def pseudo_counts(structure: Structure, smoothing: Smoothing) -> FloatArray:
         Gives the tables.
     smoothing
         ``None``, 0 or "none": maximum likelihood. A number: that many pseudo-observations in each
-        cell of every table. "laplace": one. A mapping: for each variable named, an array that
-        broadcasts to its table; none for the others.
+        cell of every table, and in each Gaussian, where they have the mean and variance of the
+        column. "laplace": one. A mapping: for each variable named, an array that broadcasts to its
+        table; none for the others. Of a Gaussian, the first number counts for the mean, the second
+        for the variance.
 
     Examples
     --------

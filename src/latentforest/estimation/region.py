@@ -58,7 +58,7 @@ def make_region(network: Network, data: PatternedData, free: Collection[str]) ->
 def _without_zeros(network: Network, free: Collection[str]) -> FloatArray:
     """Parameters whose free tables make no row impossible: the constant is the same for all."""
     theta = np.array(network.parameters)
-    for name in free:
+    for name in set(free) - set(network.structure.continuous):
         table = network.structure.table_view(theta, name)
         table[...] = 0.5 * table + 0.5 / table.shape[-1]
     return theta
@@ -88,6 +88,7 @@ def fit_region(
         result.objective + region.constant,
         result.log_likelihood + region.constant,
         result.monitor,
+        result.bounded,
     )
 
 
@@ -115,7 +116,10 @@ def _path_to_root(structure: Structure, name: str) -> list[str]:
 
 
 def _find_boundary(structure: Structure, free: Collection[str]) -> list[str]:
-    """List the topmost variables whose subtree, own table included, is frozen."""
+    """List the topmost variables whose subtree, own table included, is frozen.
+
+    Frozen Gaussian leaves are none of them: their densities stay in the region.
+    """
     has_free: dict[str, bool] = {}
     for name in reversed(structure.order):
         children = structure.children(name)
@@ -124,6 +128,7 @@ def _find_boundary(structure: Structure, free: Collection[str]) -> list[str]:
         name
         for name in structure.order
         if not has_free[name]
+        and name not in structure.continuous
         and structure.parents(name)
         and (
             has_free[structure.parents(name)[0]]

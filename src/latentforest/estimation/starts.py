@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.data.dataset import Dataset
+from latentforest.inference.columns import summarize
 from latentforest.inference.forest import Forest
+from latentforest.kernels.plan import count_numbers
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
@@ -13,11 +15,14 @@ from latentforest.model.structure import Structure
 FEWEST, MOST = 16, 128  # starts by default
 COSTLY = 50_000_000  # numbers that all first iterations together may touch
 SHARE = 0.5  # share of the random part in a row of a start; the rest is the marginal distribution
+NARROW = 0.25  # variance of a Gaussian in a start, as a share of the column's
+SORTED = 3  # columns by which rows are sorted before any is drawn
+POOL = 500  # rows among which the means of a start are chosen
 
 
 def count_starts(forest: Forest) -> int:
     """Return how many starts are worth their time: many where an iteration is cheap."""
-    size = sum(int(plan.sizes[0]) + 8 * len(plan.weights) for plan in forest.plans)
+    size = sum(map(count_numbers, forest.plans))
     return int(np.clip(COSTLY // size, FEWEST, MOST))
 
 
@@ -25,13 +30,18 @@ def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: i
     """Make random parameter vectors, ``(n_starts, n_values)``.
 
     Rows of tables are halfway between the column's frequencies (uniform for latent variables) and
-    a point drawn uniformly from the simplex. All probabilities are positive.
+    a point drawn uniformly from the simplex. All probabilities are positive. The means of the
+    Gaussians below a variable are rows of the data that lie apart, one for each of its states.
     """
-    bases = {name: base_distribution(structure, dataset, name) for name in structure.names}
+    tables = [name for name in structure.names if name not in structure.continuous]
+    bases = {name: base_distribution(structure, dataset, name) for name in tables}
+    seeders = [Seeder(structure, dataset, parent) for parent in _find_hubs(structure)]
     starts = np.empty((n_starts, structure.n_values))
     for s in range(n_starts):
         generator = np.random.default_rng([seed, s])
-        for name in structure.names:
+        for seeder in seeders:
+            seeder.fill(starts[s], generator)
+        for name in tables:
             shape = structure.shape(name)
             table = structure.table_view(starts[s], name)
             noise = generator.standard_exponential(shape)
@@ -42,6 +52,8 @@ def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: i
 
 def split_starts(network: Network, name: str, structure: Structure) -> FloatArray:
     """Make starts with one more state of a root: each state split in two that differ a little.
+
+    Means of Gaussians move half a deviation up and down.
 
     Parameters
     ----------
@@ -63,7 +75,8 @@ def split_starts(network: Network, name: str, structure: Structure) -> FloatArra
                 new[[s, n_states]] *= 0.5
             elif name in structure.parents(variable):
                 new = table[source]
-                new[[s, n_states]] = _push_apart(table[s])
+                is_gaussian = variable in structure.continuous
+                new[[s, n_states]] = (_move_mean if is_gaussian else _push_apart)(table[s])
             else:
                 new = table
             structure.table_view(starts[s], variable)[...] = new
@@ -76,6 +89,71 @@ def _push_apart(row: FloatArray) -> FloatArray:
     pair = np.stack([row * (1 + 0.5 * signs), row * (1 - 0.5 * signs)])
     pair /= pair.sum(axis=1, keepdims=True)
     return pair
+
+
+def _move_mean(row: FloatArray) -> FloatArray:
+    """Two Gaussians around one."""
+    mean, variance = row
+    step = 0.5 * np.sqrt(variance)
+    return np.array([[mean + step, 0.75 * variance], [mean - step, 0.75 * variance]])
+
+
+def _find_hubs(structure: Structure) -> list[str | None]:
+    """List the variables with continuous children; ``None`` stands for no parent at all."""
+    hubs = {(structure.parents(name) or (None,))[0]: None for name in structure.continuous}
+    return list(hubs)
+
+
+class Seeder:
+    """Draws means for the continuous children of one variable.
+
+    The first mean is a random row, the next ones are drawn in proportion to the squared distance
+    from those before (k-means++, Arthur and Vassilvitskii 2007). Rows are drawn in proportion to
+    their weights, and in a way that does not depend on their order.
+    """
+
+    def __init__(self, structure: Structure, dataset: Dataset, parent: str | None) -> None:
+        names = structure.children(parent) if parent else structure.roots
+        self._names = [name for name in names if name in structure.continuous]
+        self._structure = structure
+        about = [summarize(n, dataset.column(n), dataset.weights) for n in self._names]
+        self._means = np.array([each.mean for each in about])
+        self._variances = np.array([each.variance for each in about])
+        self._least = np.array([each.least_variance for each in about])
+        values = np.stack([dataset.column(name) for name in self._names], axis=1)
+        order = np.lexsort(values.T[::-1][-SORTED:])
+        self._rows = ((values - self._means) / np.sqrt(self._variances))[order]
+        self._below = np.cumsum(dataset.weights[order])
+
+    def fill(self, theta: FloatArray, generator: np.random.Generator) -> None:
+        """Put means and variances of all states into a parameter vector."""
+        n_states = self._structure.shape(self._names[0])[0] if self._has_states() else 1
+        seeds = self._draw(n_states, generator)
+        for j, name in enumerate(self._names):
+            table = self._structure.table_view(theta, name).reshape(-1, 2)
+            table[:, 0] = self._means[j] + np.sqrt(self._variances[j]) * seeds[:, j]
+            share = NARROW if n_states > 1 else 1.0
+            table[:, 1] = max(share * self._variances[j], self._least[j])
+
+    def _has_states(self) -> bool:
+        return len(self._structure.shape(self._names[0])) > 1
+
+    def _draw(self, n_states: int, generator: np.random.Generator) -> FloatArray:
+        """Draw rows that lie apart, in deviations from the columns' means."""
+        if n_states == 1:
+            return np.zeros((1, len(self._names)))
+        picks = np.searchsorted(self._below, generator.random(POOL) * self._below[-1], "right")
+        pool = self._rows[np.minimum(picks, len(self._rows) - 1)]
+        gaps = np.isnan(pool)
+        pool[gaps] = generator.standard_normal(int(gaps.sum()))
+        seeds = [pool[0]]
+        distance = ((pool - pool[0]) ** 2).sum(axis=1)
+        for u in generator.random(n_states - 1):
+            below = np.cumsum(distance)
+            chosen = int(np.searchsorted(below, u * below[-1], "right"))
+            seeds.append(pool[min(chosen, POOL - 1)])
+            distance = np.minimum(distance, ((pool - seeds[-1]) ** 2).sum(axis=1))
+        return np.array(seeds)
 
 
 def base_distribution(structure: Structure, dataset: Dataset, name: str) -> FloatArray:

@@ -71,7 +71,7 @@ def fit_stepwise(
     """
     settings, n_blocks = settings or StepwiseSettings(), len(forest.plans)
     prior = np.zeros(forest.n_values) if prior is None else prior
-    families = free_families(forest.structure, forest.free)
+    families = free_families(forest)
     theta, counts = np.array(start, dtype=np.float64), np.empty(forest.n_values)
     value, lost = forest.expected_counts(theta, counts)
     trajectory = [_judge(value, lost, log_prior(families, prior, theta))]

@@ -13,14 +13,18 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError
+from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.patterns import Grouping, Mask, PatternStore, group_children
-from latentforest.inference.plan import build_plan, draw_forest, flatten
+from latentforest.inference.plan import build_plan, draw_forest, flatten, place_sums
 from latentforest.inference.threads import count_threads, map_threads
 from latentforest.kernels.plan import (
+    BELIEFS,
     COLUMN,
+    GAUSSIAN,
     MESSAGES,
     N_FIELDS,
     N_PATTERNS,
+    WEIGHTS,
     WIDTH,
     Plan,
     Workspace,
@@ -54,12 +58,12 @@ class Block(NamedTuple):
 
 
 class PatternedData:
-    """The categorical columns of a table, equal rows merged, split into blocks of rows.
+    """The columns of a table, equal rows merged, split into blocks of rows.
 
     Parameters
     ----------
     dataset
-        All columns must be categorical.
+        Categorical and continuous columns.
     n_jobs
         Threads; results do not depend on it.
     block_rows
@@ -76,7 +80,6 @@ class PatternedData:
     def __init__(
         self, dataset: Dataset, n_jobs: int | None = None, block_rows: int | None = None
     ) -> None:
-        _check_categorical(dataset)
         self.n_jobs = count_threads(n_jobs)
         self.row_weights = dataset.weights
         merged, self.inverse = _merge(dataset)
@@ -84,7 +87,7 @@ class PatternedData:
         self.n_rows = merged.n_rows
         self.total_weight = float(merged.total_weight)
         self.bits = {name: 1 << j for j, name in enumerate(merged.names)}
-        self._cards = [variable.n_states for variable in merged.variables]
+        self._cards = [len(variable.states or ()) for variable in merged.variables]
         most = min(BLOCK_ROWS, max(BLOCK_CELLS // len(self._cards), 1))
         n_blocks = -(-self.n_rows // (most if block_rows is None else min(most, block_rows)))
         self._edges = np.linspace(0, self.n_rows, n_blocks + 1).astype(int)
@@ -95,6 +98,7 @@ class PatternedData:
         step = -(-self.n_rows // min(SAMPLE_ROWS, max(SAMPLE_CELLS // len(self._cards), 1)))
         self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[Mask, ...], Grouping] = {}
+        self._summaries: dict[str, ColumnSummary] = {}
         self._whole: PatternStore | None = self.blocks[0].store if n_blocks == 1 else None
 
     @property
@@ -119,6 +123,13 @@ class PatternedData:
             self._groupings[masks] = grouping
         return self._groupings[masks]
 
+    def summary(self, name: str) -> ColumnSummary:
+        """Return mean, variance and least variance of a continuous column."""
+        if name not in self._summaries:
+            values, weights = self.dataset.column(name), self.dataset.weights
+            self._summaries[name] = summarize(name, values, weights)
+        return self._summaries[name]
+
     def first_row(self, b: int) -> int:
         """Return the number of the first (merged) row of a block."""
         return int(self._edges[b])
@@ -129,7 +140,8 @@ class PatternedData:
         return joined if self.inverse is None else joined[self.inverse]
 
 
-def _check_categorical(dataset: Dataset) -> None:
+def require_categorical(dataset: Dataset) -> None:
+    """Refuse continuous columns, with a way out."""
     names = [variable.name for variable in dataset.variables if not variable.is_categorical]
     if not names:
         return
@@ -191,9 +203,9 @@ class Forest:
         bits = {name: data.bits[name] for name in structure.observed}
         self.roots = draw_forest(structure, bits, data.group, dense)
         self.nodes = flatten(self.roots)
-        self.free = [
-            node.name for node in self.nodes if node.name and (free is None or node.name in free)
-        ]
+        names = [name for node in self.nodes for name in (node.name, *node.columns) if name]
+        self.free = [name for name in names if free is None or name in free]
+        self.n_counts = place_sums(structure)[1]
 
         def plan_block(b: int) -> Plan:
             block = data.blocks[b]
@@ -227,7 +239,10 @@ class Forest:
             self._idle[b].append(work)
 
     def expected_counts(self, theta: FloatArray, counts: FloatArray) -> tuple[float, float]:
-        """Fill ``counts`` with the expected counts of all rows.
+        """Fill ``counts``, ``(n_counts,)``, with the expected counts of all rows.
+
+        Those of the tables are laid out like the parameters; behind them lie three sums for each
+        Gaussian (see `kernels.gaussian` and `plan.place_sums`).
 
         Returns the log-likelihood of the rows of positive probability, and the weight of the
         others; in a forest of several trees, each tree is judged by itself. A row without a value
@@ -235,7 +250,7 @@ class Forest:
         """
 
         def expect(b: int) -> tuple[float, float, FloatArray]:
-            here = np.empty(self.n_values)
+            here = np.empty(self.n_counts)
             return *self._propagate(b, theta, here, NOTHING), here
 
         counts[:] = 0.0
@@ -326,8 +341,30 @@ class Forest:
             trusted_plan = plan._replace(weights=trusted)
             log_likelihood, _ = propagate(trusted_plan, work, theta, counts, NOTHING, 0.0, True)
         rescued, impossible = self._rescue(plan, work, theta, counts, values, doubtful)
+        if self.structure.continuous and (len(values) or impossible > 0):
+            offsets = self._sum_offsets(b, work)
+            if len(values):
+                values += offsets
+            for entry in doubtful if impossible > 0 else ():
+                if add_row(plan, work, theta, NOTHING, int(entry)) == -np.inf:
+                    rescued -= plan.weights[entry] * offsets[entry]
         self.give_back(b, work)
         return log_likelihood + rescued, impossible
+
+    def _sum_offsets(self, b: int, work: Workspace) -> FloatArray:
+        """Sum the offsets of all Gaussian leaves for each root pattern of a block."""
+        plan, store = self.plans[b], self.data.blocks[b].store
+        result, start, first = np.zeros(len(plan.weights)), 0, np.zeros(0, np.int32)
+        for node, record in zip(self.nodes, plan.nodes.reshape(-1, N_FIELDS), strict=True):
+            if node.is_root:
+                start = int(record[WEIGHTS])
+                root = store.column(node.mask)
+                first = root.first if node.mask else np.zeros(1, np.int32)
+            elif node.kind == GAUSSIAN:
+                place, n = record[BELIEFS], record[N_PATTERNS]
+                codes = store.column(node.mask).codes[first]
+                result[start : start + len(first)] += work.buffer[place : place + n][codes]
+        return result
 
     def judge(self, b: int, work: Workspace, theta: FloatArray) -> tuple[FloatArray, LongArray]:
         """Leave the messages of a block in ``work`` and tell which root patterns to doubt.
@@ -382,6 +419,12 @@ def _check(structure: Structure, data: PatternedData) -> None:
         raise ModelError(
             f"a forest is needed, but variable {child!r} has parents {structure.parents(child)}"
         )
+    for name in structure.continuous:
+        if structure.continuous_parents(name) or len(structure.pouch(name)) > 1:
+            raise ModelError(
+                f"variable {name!r} depends on other continuous variables, which is not supported "
+                "for tables; single rows can be scored with log_probability()"
+            )
     for name in structure.observed:
         if name not in data.bits:
             raise DataError(f"the table has no column {name!r}, which the network needs")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.kernels.patterns import count_joint, join
-from latentforest.kernels.types import AnyArray, IntArray
+from latentforest.kernels.types import AnyArray, FloatArray, IntArray
 
 WINDOW = 8  # children this far apart in the list are considered for one group
 
@@ -51,10 +51,10 @@ class PatternStore:
     Parameters
     ----------
     columns
-        Codes of the observed categorical variables, -1 for missing; bit ``j`` of a mask stands
-        for ``columns[j]``.
+        Codes of categorical variables, -1 for missing, and values of continuous ones, nan for
+        missing; bit ``j`` of a mask stands for ``columns[j]``.
     cards
-        Number of states of each.
+        Number of states of each categorical variable.
     capacity
         Bytes of joined columns to keep.
     """
@@ -84,12 +84,17 @@ class PatternStore:
         if not mask:
             return PatternColumn(np.zeros(self.n_rows, np.int32), 1, np.zeros(1, np.int32))
         if not mask & (mask - 1):
-            column = self._read(mask.bit_length() - 1)
+            j = mask.bit_length() - 1
+            if self._columns[j].dtype.kind == "f":
+                return self._keep(mask, self._rank(j))
+            column = self._read(j)
             is_kept = self.n_rows <= FEW_ROWS and self.n_rows * len(self._columns) <= FEW_CELLS
             return self._keep(mask, column) if is_kept else column
         parts = [part for part in (parts or single_bits(mask)) if part]
         result = self.column(parts[0])
         for part in parts[1:]:
+            if result.n_patterns == self.n_rows and len(result.first):  # all rows differ already
+                break
             result = self._join(result, self.column(part))
         return self._keep(mask, result)
 
@@ -113,6 +118,24 @@ class PatternStore:
             codes[missing] = n_patterns
             n_patterns += 1
         return PatternColumn(codes, n_patterns, np.zeros(0, np.int32))
+
+    def _rank(self, j: int) -> PatternColumn:
+        """Number the distinct values of a continuous column by first occurrence."""
+        values = self._columns[j]
+        distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(distinct), np.int32)
+        rank[order] = np.arange(len(distinct), dtype=np.int32)
+        return PatternColumn(rank[inverse], len(distinct), first[order].astype(np.int32))
+
+    def values(self, mask: Mask, parts: Sequence[Mask]) -> FloatArray:
+        """Return the values of some continuous columns in each pattern of a set that holds them.
+
+        The shape is (n_patterns, number of parts).
+        """
+        first = self.column(mask).first
+        columns = [self._columns[part.bit_length() - 1][first] for part in parts]
+        return np.stack(columns, axis=1)
 
     def _join(self, a: PatternColumn, b: PatternColumn) -> PatternColumn:
         codes, first = join(a.codes, a.n_patterns, b.codes, b.n_patterns)

@@ -5,13 +5,15 @@ The only place that knows both the names of variables and the layout of the kern
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from latentforest.inference.patterns import Grouping, Mask, PatternColumn, PatternStore
 from latentforest.kernels import plan as P
+from latentforest.kernels.gaussian import N_ROWS
 from latentforest.kernels.layout import Sketch, lay_out
 from latentforest.kernels.plan import Plan
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
@@ -30,6 +32,8 @@ class Node:
     name: str = ""  # empty for a product node
     children: list[Node] = field(default_factory=list)
     is_root: bool = False
+    columns: tuple[str, ...] = ()  # of a Gaussian node
+    parts: tuple[Mask, ...] = ()  # and their masks
 
 
 GroupChildren = Callable[[tuple[Mask, ...]], Grouping]
@@ -41,7 +45,10 @@ def draw_forest(
     group: GroupChildren,
     dense: Collection[str] = (),
 ) -> list[Node]:
-    """Make the nodes of every tree: hidden, leaf, dense and product nodes.
+    """Make the nodes of every tree: hidden, leaf, dense, Gaussian and product nodes.
+
+    The continuous children of a variable are one node. Those without a parent are all below
+    a root of a single state, which comes last.
 
     Parameters
     ----------
@@ -59,9 +66,12 @@ def draw_forest(
         masks[name] = bits.get(name, 0)
         for child in structure.children(name):
             masks[name] |= masks[child]
+    continuous = {name: bits[name] for name in structure.continuous}
     reached = _reach(structure, dense)
     drawn: dict[str, Node] = {}
     for name in reversed(reached):
+        if name in continuous:
+            continue
         parents, card, own = structure.parents(name), structure.shape(name)[-1], bits.get(name, 0)
         width = structure.shape(name)[0] if parents else card
         if name in dense:
@@ -69,14 +79,28 @@ def draw_forest(
         elif own and parents and not structure.children(name):
             drawn[name] = Node(P.LEAF, card, width, own, name)
         else:
-            children = [drawn[child] for child in structure.children(name)]
+            children = [drawn[child] for child in structure.children(name) if child in drawn]
+            children += _draw_gaussians(structure.children(name), card, continuous)
             if own:
                 children.append(Node(P.DENSE, card, card, own))
             if not children:
                 children.append(Node(P.DENSE, card, card, 0))
             children = _gather(children, card, group)
             drawn[name] = Node(P.HIDDEN, card, width, masks[name], name, children, not parents)
-    return [drawn[root] for root in structure.roots]
+    alone = _draw_gaussians(structure.roots, 1, continuous)
+    roots = [drawn[root] for root in structure.roots if root in drawn]
+    return roots + [Node(P.HIDDEN, 1, 1, n.mask, children=[n], is_root=True) for n in alone]
+
+
+def _draw_gaussians(names: Iterable[str], width: int, continuous: Mapping[str, Mask]) -> list[Node]:
+    """Make a node of the continuous variables among some names, if there are any."""
+    columns = tuple(name for name in names if name in continuous)
+    parts = tuple(continuous[name] for name in columns)
+    mask = 0
+    for part in parts:
+        mask |= part
+    gaussian = Node(P.GAUSSIAN, len(columns), width, mask, columns=columns, parts=parts)
+    return [gaussian] if columns else []
 
 
 def _reach(structure: Structure, dense: Collection[str]) -> list[str]:
@@ -150,7 +174,18 @@ def build_plan(
     fields, child, place, sizes = lay_out(_sketch(structure, nodes, counts, free))
     links, pattern_weights = _fill_patterns(nodes, columns, weights)
     evidence = _join_evidence(nodes, counts, dense or {})
-    return Plan(fields, child, place, links, pattern_weights, evidence, sizes)
+    _place_measures(fields, sizes, sum(map(len, evidence)))
+    evidence += _join_measures(nodes, columns, store, weights)
+    tables, sums = _place_columns(structure, nodes)
+    return Plan(
+        fields,
+        np.concatenate([child, tables]),
+        np.concatenate([place, sums]),
+        links,
+        pattern_weights,
+        _concatenate(evidence, np.float64),
+        sizes,
+    )
 
 
 def _sketch(
@@ -164,11 +199,66 @@ def _sketch(
         n_patterns=counts,
         is_root=_integers(node.is_root for node in nodes),
         is_free=_integers(_is_free(node, free) for node in nodes),
-        parameters=_integers(structure.offset(node.name) if node.name else 0 for node in nodes),
+        parameters=_integers(_find_parameters(structure, nodes)),
         degree=_integers(len(node.children) for node in nodes),
         stride=np.zeros(len(nodes), np.int64),
         children=_integers(number[id(child)] for node in nodes for child in node.children),
     )
+
+
+def _find_parameters(structure: Structure, nodes: list[Node]) -> Iterator[int]:
+    entry = sum(len(node.children) for node in nodes)
+    for node in nodes:
+        if node.kind == P.GAUSSIAN:
+            yield entry
+            entry += len(node.columns)
+        elif node.name:
+            yield structure.offset(node.name)
+        else:
+            yield -1 if node.is_root else 0
+
+
+def place_sums(structure: Structure) -> tuple[dict[str, int], int]:
+    """Say where the sums of each Gaussian lie in the vector of counts, and how long that is.
+
+    They follow the counts of the tables: three for each state of the parent.
+    """
+    places, taken = {}, structure.n_values
+    for name in structure.continuous:
+        places[name] = taken
+        taken += N_ROWS * math.prod(structure.shape(name)[:-1])
+    return places, taken
+
+
+def _place_columns(structure: Structure, nodes: list[Node]) -> tuple[LongArray, LongArray]:
+    """Say where the tables and the sums of the Gaussian columns lie."""
+    sums, _ = place_sums(structure)
+    names = [name for node in nodes for name in node.columns]
+    return _integers(map(structure.offset, names)), _integers(sums[name] for name in names)
+
+
+def _place_measures(fields: LongArray, sizes: LongArray, taken: int) -> None:
+    """Give the data of each Gaussian node its place behind so much other evidence."""
+    for record in fields.reshape(-1, P.N_FIELDS):
+        if record[P.KIND] == P.GAUSSIAN:
+            from latentforest.kernels import gaussian_steps  # compiles, so only when needed
+
+            sizes[[P.FILL, P.COLLECT]] = gaussian_steps.FILL_ADDRESS, gaussian_steps.COLLECT_ADDRESS
+            record[P.WEIGHTS] = taken
+            taken += record[P.N_PATTERNS] * (1 + record[P.CARD])
+
+
+def _join_measures(
+    nodes: list[Node], columns: Mapping[Mask, PatternColumn], store: PatternStore, w: FloatArray
+) -> list[FloatArray]:
+    """Weights and values of the patterns of the Gaussian nodes."""
+    parts: list[FloatArray] = []
+    for node in nodes:
+        if node.kind == P.GAUSSIAN:
+            column = columns[node.mask]
+            weights = np.bincount(column.codes, weights=w, minlength=column.n_patterns)
+            parts += [weights.astype(np.float64), store.values(node.mask, node.parts).ravel()]
+    return parts
 
 
 def _integers(values: Iterable[int]) -> LongArray:
@@ -176,7 +266,9 @@ def _integers(values: Iterable[int]) -> LongArray:
 
 
 def _is_free(node: Node, free: Collection[str] | None) -> bool:
-    return node.kind in (P.HIDDEN, P.LEAF) and (free is None or node.name in free)
+    if node.kind == P.GAUSSIAN:
+        return free is None or any(name in free for name in node.columns)
+    return bool(node.name) and node.kind != P.DENSE and (free is None or node.name in free)
 
 
 def _fill_patterns(
@@ -221,11 +313,12 @@ def _indicators(node: Node, n_patterns: int) -> FloatArray:
 
 def _join_evidence(
     nodes: list[Node], counts: LongArray, dense: Mapping[str, FloatArray]
-) -> FloatArray:
+) -> list[FloatArray]:
+    """Messages of the dense nodes."""
     parts = []
     for node, n_patterns in zip(nodes, counts, strict=True):
         if node.kind == P.DENSE:
             rows = np.zeros((n_patterns, -(-node.width // LANES) * LANES))
             rows[:, : node.width] = dense[node.name] if node.name else _indicators(node, n_patterns)
             parts.append(rows.ravel())
-    return _concatenate(parts, np.float64)
+    return parts

@@ -34,7 +34,7 @@ FEW = 8  # variables to which the way down is followed one by one
 
 
 def compute_posteriors(forest: Forest, network: Network, names: Sequence[str]) -> list[FloatArray]:
-    """Return ``P(variable | row)`` for each name, ``(n_rows, n_states)`` each.
+    """Return ``P(variable | row)`` for each categorical name, ``(n_rows, n_states)`` each.
 
     A row of probability zero gets ``nan``.
     """
@@ -291,8 +291,12 @@ def _eliminate(
     network: Network, dataset: Dataset, row: int, targets: list[str], shape: tuple[int, ...]
 ) -> FloatArray:
     structure = network.structure
-    evidence = {name: int(dataset.column(name)[row]) for name in structure.observed}
-    evidence = {name: state for name, state in evidence.items() if state >= 0}
+    found = {name: dataset.column(name)[row].item() for name in structure.observed}
+    evidence = {
+        name: value
+        for name, value in found.items()
+        if (value == value if name in structure.continuous else value >= 0)
+    }
     asked = tuple(name for name in targets if name not in evidence)
     result = np.zeros(shape)
     place = tuple(evidence.get(name, slice(None)) for name in targets)

@@ -32,7 +32,7 @@ def _walk_down(structure: Structure, data: PatternedData, root: str, masks: dict
     while True:
         best, best_gain = here, 0
         for child in structure.children(here):
-            if not structure.children(child):
+            if not structure.children(child) or child in structure.continuous:
                 continue
             rest = everything ^ masks[child]
             parts = [masks[other] for other in structure.children(here) if other != child]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
+from latentforest.kernels.gaussian import N_ROWS, log_prior_of_gaussian, update_gaussian
 from latentforest.kernels.plan import Plan, Workspace
 from latentforest.kernels.propagation import propagate
 from latentforest.kernels.types import Flag, FloatArray, LongArray
@@ -21,7 +22,12 @@ LOWEST = 0.01  # an extrapolated probability is at least this share of the one i
 
 
 class Families(NamedTuple):
-    """The free tables: offset in the parameter vector, number of rows, length of a row."""
+    """The free tables: offset in the parameter vector, number of rows, length of a row.
+
+    A row of a Gaussian is mean and variance. In place of its length stands minus the place of the
+    sums of the first row in the vector of counts. At the same place in the prior lie mean and
+    variance of the column and the least variance.
+    """
 
     offset: LongArray
     n_rows: LongArray
@@ -46,10 +52,17 @@ def copy(source: FloatArray, target: FloatArray) -> None:
 
 @kernel
 def update(families: Families, counts: FloatArray, prior: FloatArray, theta: FloatArray) -> None:
-    """Normalize counts plus pseudo-counts; a row without any keeps its probabilities."""
+    """Normalize counts plus pseudo-counts; a row without any keeps its probabilities.
+
+    Gaussians get new means and variances.
+    """
     for f in range(families.offset.shape[0]):
         n_states = families.n_states[f]
         for r in range(families.n_rows[f]):
+            if n_states < 0:
+                place = families.offset[f] + 2 * r
+                update_gaussian(place, N_ROWS * r - n_states, counts, prior, theta)
+                continue
             start = families.offset[f] + r * n_states
             total = 0.0
             for i in range(start, start + n_states):
@@ -61,11 +74,16 @@ def update(families: Families, counts: FloatArray, prior: FloatArray, theta: Flo
 
 @kernel
 def log_prior(families: Families, prior: FloatArray, theta: FloatArray) -> float:
-    """Σ pseudo-count · log probability over the free tables."""
+    """Σ pseudo-count · log probability over the free tables, and the prior of the Gaussians."""
     result = 0.0
     for f in range(families.offset.shape[0]):
-        start = families.offset[f]
-        for i in range(start, start + families.n_rows[f] * families.n_states[f]):
+        start, n_states = families.offset[f], families.n_states[f]
+        if n_states < 0:
+            for r in range(families.n_rows[f]):
+                place = N_ROWS * r - n_states
+                result += log_prior_of_gaussian(start + 2 * r, place, prior, theta)
+            continue
+        for i in range(start, start + families.n_rows[f] * n_states):
             if prior[i] > 0.0:
                 result += prior[i] * math.log(theta[i]) if theta[i] > 0.0 else -np.inf
     return result
@@ -77,33 +95,46 @@ def extrapolate(
     first: FloatArray,
     second: FloatArray,
     third: FloatArray,
+    prior: FloatArray,
     longest: float,
     result: FloatArray,
 ) -> float:
     """SQUAREM's step through three EM iterates (Varadhan and Roland 2008), kept inside the simplex.
 
-    Returns the length of the step; one is the plain EM iterate.
+    Variances stay above their bound, too. Returns the length of the step; one is the plain EM
+    iterate.
     """
     r_square, v_square = 0.0, 0.0
-    for i in range(first.shape[0]):
-        r = second[i] - first[i]
-        v = third[i] - second[i] - r
-        r_square += r * r
-        v_square += v * v
+    for f in range(families.offset.shape[0]):
+        n_states, start, unit, power = families.n_states[f], families.offset[f], 1.0, 1.0
+        if n_states < 0:
+            n_states, unit = 2, 1.0 / math.sqrt(prior[1 - n_states])
+        for i in range(start, start + families.n_rows[f] * n_states):
+            r = second[i] - first[i]
+            v = third[i] - second[i] - r
+            power *= unit  # of a mean one over the column's deviation, of a variance its square
+            r_square += (r * power) ** 2
+            v_square += (v * power) ** 2
+            if (i - start) & 1 == 1:
+                power = 1.0
     length = math.sqrt(r_square / v_square) if v_square > 0.0 else 1.0
     length = min(max(length, 1.0), longest)
     for f in range(families.offset.shape[0]):
         n_states = families.n_states[f]
         for row in range(families.n_rows[f]):
-            start = families.offset[f] + row * n_states
+            start = families.offset[f] + row * max(n_states, 2)
             total = 0.0
-            for i in range(start, start + n_states):
+            for i in range(start, start + max(n_states, 2)):
                 r = second[i] - first[i]
                 v = third[i] - second[i] - r
                 value = first[i] + 2.0 * length * r + length * length * v
-                result[i] = max(value, LOWEST * third[i])
-                total += result[i]
-            if total > 0.0:
+                if n_states > 0 or i > start:
+                    value = max(value, LOWEST * third[i])
+                result[i] = value
+                total += value
+            if n_states < 0:
+                result[start + 1] = max(result[start + 1], prior[N_ROWS * row - n_states + 2])
+            elif total > 0.0:
                 for i in range(start, start + n_states):
                     result[i] /= total
     return length
@@ -124,9 +155,10 @@ PHASE, N_DONE, CONVERGED = 0, 1, 2
 OBJECTIVE, LONGEST = 0, 1
 
 
-def make_climb(n_values: int) -> Climb:
-    """Allocate the state of a run."""
-    first, second, third, counts = (np.empty(n_values) for _ in range(4))
+def make_climb(n_values: int, n_counts: int | None = None) -> Climb:
+    """Allocate the state of a run; there are more counts than values if there are Gaussians."""
+    first, second, third = (np.empty(n_values) for _ in range(3))
+    counts = np.empty(n_values if n_counts is None else n_counts)
     climb = Climb(first, second, third, np.zeros(3, np.int64), np.zeros(2), counts)
     climb.values[OBJECTIVE], climb.values[LONGEST] = -np.inf, 4.0
     return climb
@@ -189,7 +221,9 @@ def advance(
     else:
         copy(theta, climb.third)
         longest = values[LONGEST]
-        length = extrapolate(families, climb.first, climb.second, climb.third, longest, theta)
+        length = extrapolate(
+            families, climb.first, climb.second, climb.third, prior, longest, theta
+        )
         if length == longest:
             values[LONGEST] = 4.0 * longest
         flags[PHASE] = 2

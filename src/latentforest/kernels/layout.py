@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
+from latentforest.kernels.gaussian import N_ROWS
 from latentforest.kernels.plan import (
     BELIEFS,
     CARD,
@@ -15,6 +16,7 @@ from latentforest.kernels.plan import (
     DEGREE,
     DENSE,
     FIRST_SLOT,
+    GAUSSIAN,
     HIDDEN,
     IS_FREE,
     IS_ROOT,
@@ -26,6 +28,7 @@ from latentforest.kernels.plan import (
     N_FIELDS,
     N_PATTERNS,
     N_SHIFTS,
+    N_SIZES,
     NEEDS_OUTSIDE,
     OUTSIDE,
     PARAMETERS,
@@ -43,8 +46,6 @@ from latentforest.kernels.plan import (
 from latentforest.kernels.types import Int, LongArray
 from latentforest.kernels.vector import LANES
 
-N_SIZES = 6
-
 
 class Sketch(NamedTuple):
     """The nodes of a plan, parents before children and tree by tree, before they have places."""
@@ -55,7 +56,7 @@ class Sketch(NamedTuple):
     n_patterns: LongArray
     is_root: LongArray
     is_free: LongArray
-    parameters: LongArray  # offset of the table in the parameter vector
+    parameters: LongArray  # see `plan.PARAMETERS`
     degree: LongArray  # number of children
     stride: LongArray  # see `plan.STRIDE`
     children: LongArray  # numbers of the children, node by node
@@ -70,7 +71,10 @@ def padded(n: Int) -> int:
 
 @kernel
 def lay_out(sketch: Sketch) -> tuple[LongArray, LongArray, LongArray, LongArray]:
-    """Return ``nodes``, ``slot_child``, ``slot_index`` and ``sizes`` of a plan."""
+    """Return ``nodes``, ``slot_child``, ``slot_index`` and ``sizes`` of a plan.
+
+    The data of Gaussian nodes get their places later.
+    """
     kind, card, width, n_patterns = sketch.kind, sketch.card, sketch.width, sketch.n_patterns
     is_root, is_free, parameters = sketch.is_root, sketch.is_free, sketch.parameters
     degree, stride, children = sketch.degree, sketch.stride, sketch.children
@@ -138,6 +142,9 @@ def _place_in_buffer(nodes: LongArray, sizes: LongArray) -> None:
         is_below = is_hidden and not is_root
         nodes[u + BELIEFS] = taken
         taken += nodes[u + N_PATTERNS] * nodes[u + ROW] if is_below else 0
+        if nodes[u + KIND] == GAUSSIAN:
+            taken += padded(nodes[u + N_PATTERNS])
+            table = N_ROWS * nodes[u + CARD] * nodes[u + COLUMN]
         nodes[u + TABLE] = taken
         nodes[u + COUNTS] = taken + table
         nodes[u + TRANSPOSED] = taken + 2 * table

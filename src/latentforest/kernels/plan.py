@@ -20,6 +20,7 @@ HIDDEN = 0  # a variable with children: has a belief and, below its parent, a ta
 PRODUCT = 1  # a virtual node: the product of some of a hidden node's children
 LEAF = 2  # an observed variable without children: its messages are columns of its table
 DENSE = 3  # fixed messages: of a frozen subtree, or of an inner node's own observed value
+GAUSSIAN = 4  # all continuous children of a variable: their messages are densities
 
 # Fields of a node's record in `Plan.nodes`; a node is known by the place of its record, so that
 # field F of node u is `nodes[u + F]`. Places count doubles in the buffer.
@@ -31,7 +32,7 @@ COLUMN = 4  # WIDTH padded to whole vectors
 N_PATTERNS = 5
 IS_ROOT = 6
 IS_FREE = 7  # its table is estimated (0: frozen)
-PARAMETERS = 8  # offset of the table, (WIDTH, CARD), in the flat parameter vector
+PARAMETERS = 8  # offset of the table, (WIDTH, CARD), in the flat parameter vector; -1: none
 MESSAGES = 9  # place of the messages, N_PATTERNS x COLUMN
 BELIEFS = 10  # place of the beliefs, N_PATTERNS x ROW
 TABLE = 11  # place of the padded table, WIDTH x ROW (roots: 1 x ROW)
@@ -44,6 +45,10 @@ WEIGHTS = 17  # place in `weights` (roots)
 NEEDS_OUTSIDE = 18  # its outside factors are used
 STRIDE = 19  # a root with a base: distance of the states' rows in `evidence`; otherwise 0
 N_FIELDS = 20
+# Of a GAUSSIAN node (see `gaussian`): CARD is the number of its columns, PARAMETERS the entry of
+# the first in `slot_child` and `slot_index`, WEIGHTS the place of its data in `evidence`, BELIEFS
+# that of its offsets, TABLE and COUNTS those of the columns' tables and sums, three rows of COLUMN
+# for each.
 
 CACHE_LINE = 64  # bytes
 
@@ -54,6 +59,9 @@ N_SHIFTS = 2
 SCRATCH = 3  # place of the scratch memory in the buffer
 DEGREE = 4  # most children of a node, at least one
 ROOT_PATTERNS = 5  # most patterns of a root, padded
+FILL = 6  # addresses of the E-step of Gaussian nodes (see `gaussian_steps`)
+COLLECT = 7
+N_SIZES = 8
 
 
 class Plan(NamedTuple):
@@ -63,14 +71,19 @@ class Plan(NamedTuple):
     messages of the root's only child. Rows are then sorted by the child's patterns, the base lies
     in ``evidence`` state by state (an even number of them), and ``links`` says at which row each
     pattern starts.
+
+    What Gaussian nodes need lies behind the rest of three arrays, which costs nothing where there
+    are none: numba spends much time on every further field.
     """
 
     nodes: LongArray
-    slot_child: LongArray  # the child in each slot
-    slot_index: LongArray  # where its patterns start in `links`, one for each pattern of the node
+    slot_child: LongArray  # the child in each slot; then the offset of each column's table
+    slot_index: LongArray  # where its patterns start in `links`; then the place of a column's sums
     links: IntArray  # patterns of the children, see `slot_index`
     weights: FloatArray  # sum of the weights of the rows with each root pattern
-    evidence: FloatArray  # messages of the DENSE nodes, one after another, padded; or the base
+    # Messages of the DENSE nodes, one after another, padded; then of each GAUSSIAN node the weights
+    # of its patterns and their values, nan for missing. Or the base.
+    evidence: FloatArray
     sizes: LongArray
 
 
@@ -84,6 +97,14 @@ class Workspace(NamedTuple):
     logarithm: FloatArray  # of the likelihoods
     places: LongArray  # where the messages of the children of the pattern at hand start
     vanished: LongArray  # how many likelihoods vanished, then their entries in `Plan.weights`
+
+
+def count_numbers(plan: Plan) -> int:
+    """About how many numbers an iteration touches."""
+    records = plan.nodes.reshape(-1, N_FIELDS)
+    gaussians = records[records[:, KIND] == GAUSSIAN]
+    n_values = int((gaussians[:, N_PATTERNS] * gaussians[:, CARD]).sum())
+    return int(plan.sizes[N_DOUBLES]) + 8 * len(plan.weights) + 4 * n_values
 
 
 def _zeros_on_line(n: int) -> FloatArray:
@@ -105,6 +126,8 @@ def make_workspace(plan: Plan) -> Workspace:
     for record in records[(records[:, KIND] == LEAF) & (records[:, N_PATTERNS] > records[:, CARD])]:
         missing = record[MESSAGES] + record[CARD] * record[COLUMN]  # the last pattern
         buffer[missing : missing + record[WIDTH]] = 1.0
+    for record in records[(records[:, IS_ROOT] == 1) & (records[:, PARAMETERS] < 0)]:
+        buffer[record[TABLE]] = 1.0  # a root of a single state
     return Workspace(
         buffer,
         np.zeros(plan.sizes[N_SHIFTS], np.int32),

@@ -14,12 +14,16 @@ import math
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
+from latentforest.kernels.hooks import call_step
 from latentforest.kernels.plan import (
     BELIEFS,
     CARD,
+    COLLECT,
     COLUMN,
     COUNTS,
+    FILL,
     FIRST_SLOT,
+    GAUSSIAN,
     HIDDEN,
     IS_FREE,
     IS_ROOT,
@@ -74,14 +78,29 @@ def _clear(values: FloatArray, start: int, end: int) -> None:
 
 
 @part
-def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> None:
-    """Compute the messages of every node but the roots."""
+def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> float:
+    """Compute the messages of every node but the roots.
+
+    Returns what the offsets of the Gaussian leaves add to the log-likelihood of all rows.
+    """
     nodes, slot_child, slot_index, index = plan.nodes, plan.slot_child, plan.slot_index, plan.links
-    buffer, shifts, is_shifted = work.buffer, work.shifts, work.is_shifted
+    buffer, shifts, is_shifted, result = work.buffer, work.shifts, work.is_shifted, 0.0
     for u in range(nodes.shape[0] - N_FIELDS, -1, -N_FIELDS):
         kind, is_root = nodes[u + KIND], nodes[u + IS_ROOT] == 1
         card, width, start = nodes[u + CARD], nodes[u + WIDTH], nodes[u + PARAMETERS]
-        if kind == HIDDEN:
+        if kind == GAUSSIAN:
+            result += call_step(
+                plan.sizes[FILL],
+                u,
+                floor,
+                nodes,
+                slot_child,
+                slot_index,
+                plan.evidence,
+                buffer,
+                theta,
+            )
+        if kind == HIDDEN and start >= 0:
             n_rows = 1 if is_root else width
             _copy_table(theta, start, n_rows, card, buffer, nodes[u + TABLE], nodes[u + ROW], 1)
         if kind == LEAF or (kind == HIDDEN and not is_root):
@@ -98,6 +117,7 @@ def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> None
                 _rescale(nodes, u, buffer, place, shifts, is_shifted)
             if kind == HIDDEN:
                 _send(nodes, u, buffer, floor)
+    return result
 
 
 @part
@@ -256,19 +276,19 @@ def propagate(
     """Propagate the evidence of all rows under the parameters.
 
     Fills ``counts`` (layout of ``theta``) with expected counts and ``values`` (layout of
-    ``plan.weights``) with log-likelihoods of the root patterns; an empty array is left alone, and
-    without counts there is no way down. With a positive ``floor``, entries of messages that would
-    fall below it are raised to it, so that values are upper bounds. Returns the log-likelihood and
-    how many root patterns vanished; these are listed in ``work.vanished`` and add nothing to any
-    result. If it is not to be judged, a plan with a base saves the logarithms and returns zero.
+    ``plan.weights``) with log-likelihoods of the root patterns, less the offsets of their Gaussian
+    leaves; an empty array is left alone, and without counts there is no way down. With a positive
+    ``floor``, entries of messages that would fall below it are raised to it, so that values are
+    upper bounds. Returns the log-likelihood and how many root patterns vanished; these are listed
+    in ``work.vanished`` and add nothing to any result but their offsets. If it is not to be judged,
+    a plan with a base saves the logarithms and returns zero.
     """
-    upward(plan, work, theta, floor)
+    log_likelihood = upward(plan, work, theta, floor)
     nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
     has_counts = counts.shape[0] > 0
     if has_counts:
         _clear(counts, 0, counts.shape[0])
         _clear(buffer, outside, 2 * outside)
-    log_likelihood = 0.0
     work.vanished[0] = 0
     for u in range(0, nodes.shape[0], N_FIELDS):
         if nodes[u + STRIDE] > 0:
@@ -283,6 +303,18 @@ def propagate(
         if has_counts and nodes[u + IS_FREE] == 1:
             if nodes[u + IS_ROOT] == 1:
                 _collect_root(plan, work, counts, u)
+            elif nodes[u + KIND] == GAUSSIAN:
+                call_step(
+                    plan.sizes[COLLECT],
+                    u,
+                    float(outside),
+                    nodes,
+                    plan.slot_child,
+                    plan.slot_index,
+                    plan.evidence,
+                    buffer,
+                    counts,
+                )
             else:
                 _collect(plan, work, theta, counts, u)
     return log_likelihood, work.vanished[0]

@@ -14,11 +14,13 @@ import math
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
+from latentforest.kernels.gaussian import add_moments, log_density
 from latentforest.kernels.plan import (
     CARD,
     COLUMN,
     DENSE,
     FIRST_SLOT,
+    GAUSSIAN,
     HIDDEN,
     IS_FREE,
     IS_ROOT,
@@ -78,6 +80,9 @@ def _send_up(
     if kind == LEAF:
         for k in range(width):
             message[u, k] = np.log(theta[start + k * card + p]) if p < card else 0.0
+    elif kind == GAUSSIAN:
+        for k in range(width):
+            message[u, k] = log_density(plan, buffer, u, p, k)
     elif kind == DENSE:
         for k in range(width):
             message[u, k] = np.log(buffer[nodes[u + MESSAGES] + p * nodes[u + COLUMN] + k])
@@ -123,7 +128,8 @@ def _send_down(
 
 @part
 def _add_counts(
-    nodes: LongArray,
+    plan: Plan,
+    buffer: FloatArray,
     theta: FloatArray,
     counts: FloatArray,
     u: int,
@@ -131,7 +137,9 @@ def _add_counts(
     weight: float,
     outside: FloatArray,
     belief: FloatArray,
+    message: FloatArray,
 ) -> None:
+    nodes = plan.nodes
     card, width, start = nodes[u + CARD], nodes[u + WIDTH], nodes[u + PARAMETERS]
     if nodes[u + IS_FREE] == 0:
         return
@@ -140,6 +148,10 @@ def _add_counts(
             counts[start + x] += weight * np.exp(outside[u, x] + belief[u, x])
         return
     for k in range(width):
+        if nodes[u + KIND] == GAUSSIAN:
+            share = weight * np.exp(outside[u, k] + message[u, k])
+            add_moments(plan, buffer, counts, u, p, k, share)
+            continue
         for x in range(card):
             i = start + k * card + x
             if nodes[u + KIND] == HIDDEN:
@@ -152,8 +164,9 @@ def _add_counts(
 def add_row(
     plan: Plan, work: Workspace, theta: FloatArray, counts: FloatArray, entry: int
 ) -> float:
-    """Log-likelihood of the root pattern at one entry of ``plan.weights``.
+    """Log-likelihood of the root pattern at one entry of ``plan.weights``, less its offsets.
 
+    Messages must have been propagated under the same parameters, for the sake of the offsets.
     Adds the pattern's expected counts to ``counts`` unless that is empty.
     """
     nodes = plan.nodes
@@ -171,15 +184,17 @@ def add_row(
     for u in range(end - N_FIELDS, root - 1, -N_FIELDS):
         _send_up(plan, work.buffer, theta, u, pattern[u], belief, message)
     value = -np.inf
+    start = nodes[root + PARAMETERS]
     for x in range(nodes[root + CARD]):
-        outside[root, x] = np.log(theta[nodes[root + PARAMETERS] + x])
+        outside[root, x] = np.log(theta[start + x]) if start >= 0 else 0.0
         value = add_logs(value, outside[root, x] + belief[root, x])
     if counts.shape[0] == 0 or value == -np.inf:
         return value
     for x in range(nodes[root + CARD]):
         outside[root, x] -= value
     for u in range(root, end, N_FIELDS):
-        _add_counts(nodes, theta, counts, u, pattern[u], weight, outside, belief)
+        p = pattern[u]
+        _add_counts(plan, work.buffer, theta, counts, u, p, weight, outside, belief, message)
         _send_down(plan, theta, u, outside, message)
     return value
 

@@ -8,6 +8,7 @@ the compiler splits the operations; results are the same.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -203,6 +204,35 @@ def logarithm(typing: Any, vector: Any) -> Any:
         e = builder.sitofp(exponent, _VECTOR)
         low = builder.fadd(tail, builder.fmul(e, _constant(_LOG_2_LOW)))
         return builder.fadd(builder.fadd(low, twice), builder.fmul(e, _constant(_LOG_2_HIGH)))
+
+    return vector_type(vector_type), generate
+
+
+_LOG_2_E = 1.4426950408889634
+_LOWEST = -708.0  # e to this power is still a normal number
+_N_POWERS = 13
+
+
+@_instruction
+def exponential(typing: Any, vector: Any) -> Any:
+    """e to the power of four numbers that are not positive; zero below -708."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integers = ir.VectorType(ir.IntType(64), LANES)
+        is_low = builder.fcmp_ordered("<", arguments[0], _constant(_LOWEST))
+        x = builder.select(is_low, _constant(_LOWEST), arguments[0])
+        scaled = builder.fsub(builder.fmul(x, _constant(_LOG_2_E)), _constant(0.5))
+        exponent = builder.fptosi(scaled, integers)  # towards zero: nearest, for x is not positive
+        e = builder.sitofp(exponent, _VECTOR)
+        r = builder.fsub(x, builder.fmul(e, _constant(_LOG_2_HIGH)))
+        r = builder.fsub(r, builder.fmul(e, _constant(_LOG_2_LOW)))
+        series = _constant(1.0 / math.factorial(_N_POWERS))
+        for n in range(_N_POWERS - 1, -1, -1):
+            series = builder.fadd(builder.fmul(series, r), _constant(1.0 / math.factorial(n)))
+        bias = ir.Constant(integers, [1023] * LANES)
+        shift = ir.Constant(integers, [52] * LANES)
+        power = builder.bitcast(builder.shl(builder.add(exponent, bias), shift), _VECTOR)
+        return builder.select(is_low, _constant(0.0), builder.fmul(series, power))
 
     return vector_type(vector_type), generate
 

@@ -19,10 +19,10 @@ from sklearn.base import BaseEstimator, DensityMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from latentforest.data import Dataset, encode_like
+from latentforest.data import Dataset, Variable, encode_like
 from latentforest.data.table import Table
 from latentforest.errors import DataWarning, ParameterError
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.forest import Forest, PatternedData, require_categorical
 from latentforest.inference.posteriors import compute_posteriors, fill_impossible
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.learners.progress import Say, open_progress
@@ -65,6 +65,8 @@ class Work:
 class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the learners: fits a network to a table and scores rows with it."""
 
+    takes_continuous = False  # whether tables may have continuous columns
+
     n_jobs: int | None
     random_state: Any
     time_limit: float | None
@@ -93,6 +95,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             Weight of each row; multiplies the weights of a ``Dataset``.
         """
         dataset = self._read(X, sample_weight)
+        if not self.takes_continuous:
+            require_categorical(dataset)
         _warn_of_constant_columns(dataset)
         _warn_of_many_states(dataset)
         seed = _draw_seed(self.random_state)
@@ -272,11 +276,7 @@ def _draw_seed(random_state: Any) -> int:
 
 
 def _warn_of_many_states(dataset: Dataset) -> None:
-    names = [
-        variable.name
-        for variable in dataset.variables
-        if variable.is_categorical and variable.n_states > max(50, dataset.n_rows / 2)
-    ]
+    names = [variable.name for variable in dataset.variables if _is_label(dataset, variable)]
     if names:
         warnings.warn(
             f"columns with nearly as many states as rows, like names or numbers of cases: "
@@ -286,12 +286,16 @@ def _warn_of_many_states(dataset: Dataset) -> None:
         )
 
 
+def _is_label(dataset: Dataset, variable: Variable) -> bool:
+    """Whether a column has nearly as many states as there are rows, or just counts the rows."""
+    if variable.is_categorical:
+        return variable.n_states > max(50, dataset.n_rows / 2)
+    values = np.sort(dataset.column(variable.name))
+    return dataset.n_rows > 50 and bool(np.all(np.diff(values) == 1.0))
+
+
 def _warn_of_constant_columns(dataset: Dataset) -> None:
-    constant = [
-        variable.name
-        for variable in dataset.variables
-        if variable.is_categorical and np.count_nonzero(dataset.counts(variable.name)) < 2
-    ]
+    constant = [name for name in dataset.names if _is_constant(dataset, name)]
     if constant and len(constant) < dataset.n_columns:
         warnings.warn(
             f"columns with a single observed value tell nothing: {', '.join(constant[:10])}"
@@ -299,3 +303,11 @@ def _warn_of_constant_columns(dataset: Dataset) -> None:
             DataWarning,
             stacklevel=3,
         )
+
+
+def _is_constant(dataset: Dataset, name: str) -> bool:
+    if dataset.variable(name).is_categorical:
+        return int(np.count_nonzero(dataset.counts(name))) < 2
+    values = dataset.column(name)
+    seen = values[~np.isnan(values) & (dataset.weights > 0)]
+    return len(seen) == 0 or bool(seen.min() == seen.max())

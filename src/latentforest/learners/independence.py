@@ -15,12 +15,13 @@ from latentforest.model import Network, Structure
 
 
 class Independence(NetworkLearner):
-    """Independent columns, each with its own distribution.
+    """Independent columns, each with its own distribution; continuous ones are Gaussian.
 
     Parameters
     ----------
     smoothing
-        Pseudo-counts: a number for each cell, "none", "laplace", or arrays by column.
+        Pseudo-counts: a number for each cell, "none", "laplace", or arrays by column. Those of a
+        Gaussian have the mean and variance of the column, which changes nothing here.
     n_jobs
         Threads for scoring.
     random_state, time_limit, progress
@@ -33,6 +34,8 @@ class Independence(NetworkLearner):
     >>> round(model.bic_, 2)
     -554.4
     """
+
+    takes_continuous = True
 
     def __init__(
         self,
@@ -54,6 +57,10 @@ class Independence(NetworkLearner):
         prior = pseudo_counts(structure, self.smoothing)
         tables = {}
         for name in structure.names:
+            if name in structure.continuous:
+                about = work.data.summary(name)
+                tables[name] = np.array([about.mean, about.variance])
+                continue
             counts = dataset.counts(name) + structure.table_view(prior, name)
             total = counts.sum()
             tables[name] = counts / total if total > 0 else np.full_like(counts, 1 / len(counts))

@@ -1,7 +1,7 @@
 """Latent class models: one latent variable, columns independent given its state.
 
-The number of states is given, or chosen: greedily (one more as long as the criterion rises) or over
-a range.
+Continuous columns are Gaussian given the class (latent profile analysis). The number of states is
+given, or chosen: greedily (one more as long as the criterion rises) or over a range.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from latentforest.data import Variable
 from latentforest.data.table import Table
-from latentforest.errors import DataWarning, ParameterError
+from latentforest.errors import LatentForestWarning, ParameterError, VarianceWarning
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import count_starts, random_starts, split_starts
@@ -53,7 +53,7 @@ class _Candidate:
 
 
 class LatentClass(LatentLearner):
-    """Latent class analysis.
+    """Latent class analysis, of continuous columns latent profile analysis.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class LatentClass(LatentLearner):
         EM stops after so many iterations, or when one gains at most so much per row.
     smoothing
         Pseudo-counts: a number for each table cell, "none", "laplace", or arrays by column (and
-        "class").
+        "class"). Those of a Gaussian are observations with the mean and variance of its column.
     accelerate
         Extrapolate EM (SQUAREM).
     folds
@@ -99,8 +99,8 @@ class LatentClass(LatentLearner):
     monitor_
         How EM went for the chosen model.
     bivariate_residuals_
-        Pearson residual of every pair of columns, largest first: associations that the classes
-        leave unexplained.
+        Pearson residual of every pair of categorical columns, largest first: associations that the
+        classes leave unexplained.
     interrupted_
         True if Ctrl-C ended the search early.
 
@@ -110,7 +110,17 @@ class LatentClass(LatentLearner):
     >>> model = LatentClass(n_states=2, random_state=0).fit(datasets.load("role-conflict"))
     >>> round(model.log_likelihood_, 2), round(model.fit_table_["g_squared"][0], 2)
     (-504.47, 2.72)
+
+    >>> from latentforest import Variable, Network
+    >>> parts = [Variable.hidden("kind", 2), Variable("length"), Variable("width")]
+    >>> tables = {"kind": [0.7, 0.3], "length": [[2, 1], [8, 1]], "width": [[0, 1], [3, 4]]}
+    >>> truth = Network.from_tables(parts, {"length": "kind", "width": "kind"}, tables)
+    >>> model = LatentClass(random_state=0).fit(truth.sample(500, random_state=0))
+    >>> model.n_states_, model.network_.cpd("length")[:, 0].round().tolist()
+    (2, [2.0, 8.0])
     """
+
+    takes_continuous = True
 
     def __init__(
         self,
@@ -159,6 +169,7 @@ class LatentClass(LatentLearner):
             if isinstance(self.n_states, str) and _is_falling(candidates):
                 break
         best = max(candidates, key=lambda candidate: candidate.score)
+        _warn_of_bounds(best.result)
         return Learned(
             best.network,
             best.result.log_likelihood,
@@ -225,7 +236,7 @@ class LatentClass(LatentLearner):
             progress=False,
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # given once, for the whole table
+            warnings.simplefilter("ignore", LatentForestWarning)  # given once, for the whole table
             return cross_validate(learner, work.table, self.folds, work.seed).mean_per_row
 
 
@@ -261,6 +272,18 @@ def _is_count(value: Any) -> bool:
 
 def _is_falling(candidates: list[_Candidate]) -> bool:
     return len(candidates) > 1 and candidates[-1].score <= candidates[-2].score
+
+
+def _warn_of_bounds(result: FitResult) -> None:
+    if result.bounded:
+        warnings.warn(
+            "some classes have nearly the same value in all their rows of the columns "
+            f"{', '.join(result.bounded[:10])}{' …' if len(result.bounded) > 10 else ''}; "
+            "their variances were kept from shrinking further (fewer classes, or smoothing, may "
+            "avoid this)",
+            VarianceWarning,
+            stacklevel=4,
+        )
 
 
 def _without_seconds(row: dict[str, Any]) -> dict[str, Any]:
@@ -326,7 +349,8 @@ def _fit_statistics(network: Network, forest: Forest) -> dict[str, Any]:
     names = ("g_squared", "x_squared", "df", "p_g_squared", "p_x_squared")
     data = forest.data
     cards = [network.structure.shape(name)[-1] for name in network.observed]
-    if data.dataset.has_missing or math.prod(cards) > data.total_weight:
+    has_continuous = bool(network.structure.continuous)
+    if has_continuous or data.dataset.has_missing or math.prod(cards) > data.total_weight:
         return dict.fromkeys(names, math.nan)
     found = compute_goodness_of_fit(network, data)
     values = (found.g_squared, found.x_squared, found.degrees_of_freedom)

@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+import numpy as np
+
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, FileFormatError, ModelError
 from latentforest.files import write_atomically
@@ -15,7 +17,8 @@ from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
 FORMAT = "latentforest-network"
-VERSION = 1
+VERSION = 1  # of networks of categorical variables only
+CONTINUOUS_VERSION = 2  # of all others, which older versions of the library cannot read
 
 Kind = TypeVar("Kind")
 KINDS: dict[type, str] = {
@@ -71,26 +74,46 @@ def load(path: str | os.PathLike[str]) -> Network:
 
 def to_document(network: Network) -> dict[str, Any]:
     """Describe a network by lists, dictionaries, strings and numbers only."""
-    return {
+    structure = network.structure
+    document = {
         "format": FORMAT,
-        "version": VERSION,
-        "variables": [
-            {
-                "name": variable.name,
-                "states": list(variable.states or ()),
-                "latent": variable.latent,
-            }
-            for variable in network.variables
-        ],
+        "version": CONTINUOUS_VERSION if structure.continuous else VERSION,
+        "variables": [_write_variable(variable) for variable in network.variables],
         "families": [
             {
                 "variable": name,
-                "parents": list(network.structure.parents(name)),
-                "probabilities": network.cpd(name).tolist(),
+                "parents": list(structure.parents(name)),
+                **_write_table(network, name),
             }
             for name in network.names
         ],
     }
+    if structure.pouches:
+        document["pouches"] = [list(pouch) for pouch in structure.pouches]
+    return document
+
+
+def _write_variable(variable: Variable) -> dict[str, Any]:
+    if variable.states is None:
+        return {"name": variable.name, "kind": "continuous", "latent": variable.latent}
+    return {"name": variable.name, "states": list(variable.states), "latent": variable.latent}
+
+
+def _write_table(network: Network, name: str) -> dict[str, Any]:
+    table = network.cpd(name)
+    parts = _list_parts(network.structure, name)
+    return {key: table[..., place].tolist() for key, place in parts.items()}
+
+
+def _list_parts(structure: Structure, name: str) -> dict[str, int | slice]:
+    """Name the parts of a table, and say where they lie along its last axis."""
+    if structure.variable(name).is_categorical:
+        return {"probabilities": slice(None)}
+    if len(structure.pouch(name)) > 1:
+        return {"means": 0, "covariances": slice(1, None)}
+    if structure.continuous_parents(name):
+        return {"intercepts": 0, "slopes": slice(1, -1), "variances": -1}
+    return {"means": 0, "variances": 1}
 
 
 def from_document(document: object, source: str = "document") -> Network:
@@ -146,16 +169,38 @@ def _read_network(document: object) -> Network:
             raise _Mismatch(f"{where}: variable {name!r} has a second family")
         families[name] = (where, entry)
     parents = {name: _get_strings(entry, "parents", at) for name, (at, entry) in families.items()}
-    structure = Structure(variables, parents)
+    structure = Structure(variables, parents, _read_pouches(document))
     # A list, because a damaged file may declare a table far larger than the file itself.
     values: list[float] = []
     for name in structure.names:
         if name not in families:
             raise _Mismatch(f"families: expected one for variable {name!r}, found none")
         where, entry = families[name]
-        table = _get(entry, "probabilities", list, where)
-        _append_numbers(values, table, structure.shape(name), f"{where}.probabilities")
+        values.extend(_read_table(structure, name, entry, where))
     return Network(structure, values)
+
+
+def _read_pouches(document: object) -> list[list[str]]:
+    if not isinstance(document, dict) or "pouches" not in document:
+        return []
+    pouches = _get(document, "pouches", list, "the document")
+    return [_check_strings(pouch, f"pouches[{i}]") for i, pouch in enumerate(pouches)]
+
+
+def _read_table(structure: Structure, name: str, entry: object, where: str) -> list[float]:
+    """Return the numbers of a family in the order of its table."""
+    shape = structure.shape(name)
+    found = []
+    for key, place in _list_parts(structure, name).items():
+        numbers: list[float] = []
+        width = len(range(shape[-1])[place]) if isinstance(place, slice) else 0
+        nested = _get(entry, key, None, where)
+        _append_numbers(numbers, nested, shape[:-1] + ((width,) if width else ()), f"{where}.{key}")
+        found.append(numbers)
+    if len(found) == 1:
+        return found[0]
+    n_rows = math.prod(shape[:-1])
+    return np.hstack([np.reshape(numbers, (n_rows, -1)) for numbers in found]).ravel().tolist()
 
 
 def _check_header(document: object) -> None:
@@ -163,16 +208,29 @@ def _check_header(document: object) -> None:
     if kind != FORMAT:
         raise _Mismatch(f"format: expected {FORMAT!r}, found {kind!r}")
     version = _get(document, "version", int, "the document")
-    if version != VERSION:
-        raise _Mismatch(f"version: expected {VERSION}, found {version!r}")
+    if version not in (VERSION, CONTINUOUS_VERSION):
+        raise _Mismatch(f"version: expected {VERSION} or {CONTINUOUS_VERSION}, found {version!r}")
 
 
 def _read_variable(entry: object, where: str) -> Variable:
+    name = _get(entry, "name", str, where)
+    states = None
+    if _read_kind(entry, where) == "categorical":
+        states = tuple(_get_strings(entry, "states", where))
     return Variable(
-        _get(entry, "name", str, where),
-        tuple(_get_strings(entry, "states", where)),
+        name,
+        states,
         _get(entry, "latent", bool, where),
     )
+
+
+def _read_kind(entry: object, where: str) -> str:
+    if not isinstance(entry, dict) or "kind" not in entry:
+        return "categorical"
+    kind: str = _get(entry, "kind", str, where)
+    if kind not in ("categorical", "continuous"):
+        raise _Mismatch(f"{where}.kind: expected 'categorical' or 'continuous', found {kind!r}")
+    return kind
 
 
 def _entries(document: object, key: str) -> list[tuple[str, object]]:
@@ -181,43 +239,45 @@ def _entries(document: object, key: str) -> list[tuple[str, object]]:
     return [(f"{key}[{position}]", entry) for position, entry in enumerate(entries)]
 
 
-def _get(entry: object, key: str, kind: type[Kind], where: str) -> Kind:
-    """Return one value of an object, of exactly the kind expected."""
+def _get(entry: object, key: str, kind: type[Kind] | None, where: str) -> Any:
+    """Return one value of an object, of exactly the kind expected; ``None`` stands for any."""
     if not isinstance(entry, dict):
         raise _Mismatch(f"{where}: expected an object, found {_describe(entry)}")
     if key not in entry:
         raise _Mismatch(f"{where}: expected a key {key!r}, found none")
     value = entry[key]
     # Not isinstance: true would pass for a whole number.
-    if type(value) is not kind:
+    if kind is not None and type(value) is not kind:
         raise _Mismatch(f"{where}.{key}: expected {KINDS[kind]}, found {_describe(value)}")
     return value
 
 
 def _get_strings(entry: object, key: str, where: str) -> list[str]:
-    values = _get(entry, key, list, where)
+    return _check_strings(_get(entry, key, list, where), f"{where}.{key}")
+
+
+def _check_strings(values: object, where: str) -> list[str]:
+    if not isinstance(values, list):
+        raise _Mismatch(f"{where}: expected a list, found {_describe(values)}")
     for position, value in enumerate(values):
         if not isinstance(value, str):
-            raise _Mismatch(
-                f"{where}.{key}[{position}]: expected a string, found {_describe(value)}"
-            )
+            raise _Mismatch(f"{where}[{position}]: expected a string, found {_describe(value)}")
     return values
 
 
 def _append_numbers(
     values: list[float], nested: object, shape: tuple[int, ...], where: str
 ) -> None:
-    """Append the numbers of lists nested as the shape says."""
+    """Append the numbers of lists nested as the shape says; without a shape, a number."""
+    if not shape:
+        values.append(_read_number(nested, where))
+        return
     if not isinstance(nested, list) or len(nested) != shape[0]:
         raise _Mismatch(
             f"{where}: expected a list of {shape[0]} entries, found {_describe(nested)}"
         )
     for position, entry in enumerate(nested):
-        place = f"{where}[{position}]"
-        if len(shape) > 1:
-            _append_numbers(values, entry, shape[1:], place)
-        else:
-            values.append(_read_number(entry, place))
+        _append_numbers(values, entry, shape[1:], f"{where}[{position}]")
 
 
 def _read_number(value: object, where: str) -> float:

@@ -38,12 +38,15 @@ def _compute_latent_probabilities(structure: Structure, parameters: Floats) -> d
     for name in structure.order:
         table = structure.table_view(parameters, name)
         parents = structure.parents(name)
-        marginals[name] = marginals[parents[0]] @ table if parents else table
+        if structure.variable(name).is_categorical:
+            marginals[name] = marginals[parents[0]] @ table if parents else table
     return {name: marginals[name] for name in structure.latents}
 
 
 def _label(structure: Structure, name: str, probabilities: Mapping[str, Floats]) -> str:
     n_states = structure.shape(name)[-1]
+    if name in structure.continuous:
+        return f"{name} (continuous)"
     if name not in probabilities:
         return f"{name} ({n_states})"
     shown = [f"{value:.2f}" for value in probabilities[name][:MAX_SHOWN]]

@@ -1,7 +1,9 @@
 """Exact answers to queries by variable elimination, in any directed acyclic network.
 
 Tables are kept as logarithms: products over thousands of factors then neither underflow nor
-lose a state that only later evidence makes likely.
+lose a state that only later evidence makes likely. Continuous variables are never summed over:
+those with a value become a factor of the categorical variables above them, their density, and the
+others integrate to one.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentforest.errors import ModelError
+from latentforest.model.evidence import Findings
+from latentforest.model.gaussian import Mixture, find_components, join_gaussians
 from latentforest.model.ordering import InteractionGraph, check_size
 from latentforest.model.structure import Structure
 
@@ -41,7 +45,7 @@ def compute_joint(
     structure: Structure,
     parameters: Floats,
     targets: tuple[str, ...],
-    evidence: Mapping[str, int],
+    evidence: Findings,
 ) -> Floats:
     """Compute P(targets | evidence), one axis for each target."""
     elimination = _Elimination(structure, parameters, targets, evidence)
@@ -59,7 +63,7 @@ def find_most_probable(
     structure: Structure,
     parameters: Floats,
     targets: tuple[str, ...],
-    evidence: Mapping[str, int],
+    evidence: Findings,
 ) -> dict[str, int]:
     """Find the codes of the most probable joint states of the targets given the evidence."""
     elimination = _Elimination(structure, parameters, targets, evidence)
@@ -73,16 +77,42 @@ def find_most_probable(
     return {name: codes[name] for name in targets}
 
 
-def compute_log_probability(
-    structure: Structure, parameters: Floats, evidence: Mapping[str, int]
-) -> float:
+def compute_log_probability(structure: Structure, parameters: Floats, evidence: Findings) -> float:
     """Compute log P(evidence)."""
     elimination = _Elimination(structure, parameters, (), evidence)
     elimination.sum_out(elimination.free)
     return float(elimination.multiply_rest(()))
 
 
-def _check_possible(log_probability: float, evidence: Mapping[str, int]) -> None:
+def compute_mixture(
+    structure: Structure, parameters: Floats, name: str, evidence: Findings
+) -> Mixture:
+    """Compute the density of a continuous variable given the evidence."""
+    if structure.variable(name).is_categorical:
+        raise ModelError(f"variable {name!r} is categorical; query() gives its probabilities")
+    if name in evidence:
+        raise ModelError(f"variable {name!r} is both a target and evidence")
+    component = next(
+        each
+        for each in find_components(structure, [name, *_numbers(structure, evidence)])
+        if name in each
+    )
+    joint = join_gaussians(structure, parameters, component)
+    asked = tuple(each for each in joint.scope if each not in evidence)
+    weights = compute_joint(structure, parameters, asked, evidence)
+    index = tuple(int(evidence[each]) if each in evidence else slice(None) for each in joint.scope)
+    numbers = {each: evidence[each] for each in component if each in evidence}
+    mean, variance = joint.condition(name, numbers)
+    return Mixture(
+        weights.ravel(), mean[index].ravel(), np.broadcast_to(variance, mean.shape)[index].ravel()
+    )
+
+
+def _numbers(structure: Structure, evidence: Findings) -> list[str]:
+    return [name for name in structure.continuous if name in evidence]
+
+
+def _check_possible(log_probability: float, evidence: Findings) -> None:
     if log_probability == -math.inf:
         raise ModelError(f"the evidence has probability zero: codes {dict(evidence)!r}")
 
@@ -99,17 +129,21 @@ class _Elimination:
         structure: Structure,
         parameters: Floats,
         targets: Collection[str],
-        evidence: Mapping[str, int],
+        evidence: Findings,
     ) -> None:
-        relevant = _ancestors(structure, (*targets, *evidence))
+        relevant = _ancestors(structure, (*targets, *evidence)) - set(structure.continuous)
+        numbers = {name: evidence[name] for name in _numbers(structure, evidence)}
+        codes = {name: int(code) for name, code in evidence.items() if name not in numbers}
         cards = {name: structure.shape(name)[-1] for name in structure.names if name in relevant}
-        self.fixed = {name: 0 for name, card in cards.items() if card == 1} | dict(evidence)
+        self.fixed = {name: 0 for name, card in cards.items() if card == 1} | codes
         self.free = cards.keys() - self.fixed.keys()
         self._factors: dict[int, Factor] = {}
         self._touching: dict[str, set[int]] = {name: set() for name in self.free}
         self._n_added = 0
         for name in cards:
             self._add(_read_factor(structure, parameters, name, self.fixed))
+        for factor in _weigh_numbers(structure, parameters, numbers, self.fixed):
+            self._add(factor)
         self._cards = {name: card for name, card in cards.items() if name in self.free}
         scopes = [factor.scope for factor in self._factors.values()]
         self._graph = InteractionGraph(self._cards, scopes)
@@ -174,6 +208,19 @@ def _read_factor(
     with np.errstate(divide="ignore"):
         log_table = np.log(table)
     return Factor(tuple(each for each in family if each not in fixed), np.asarray(log_table))
+
+
+def _weigh_numbers(
+    structure: Structure, parameters: Floats, numbers: Findings, fixed: Mapping[str, int]
+) -> list[Factor]:
+    """Return the densities of continuous evidence as functions of the categorical variables."""
+    factors = []
+    for component in find_components(structure, numbers):
+        joint = join_gaussians(structure, parameters, component)
+        index = tuple(fixed.get(each, slice(None)) for each in joint.scope)
+        scope = tuple(each for each in joint.scope if each not in fixed)
+        factors.append(Factor(scope, np.asarray(joint.log_density(numbers)[index])))
+    return factors
 
 
 def _multiply(factors: Sequence[Factor], scope: tuple[str, ...]) -> Factor:

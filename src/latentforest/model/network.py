@@ -1,4 +1,4 @@
-"""The network: a structure with its probabilities, and the questions it answers."""
+"""The network: a structure with its parameters, and the questions it answers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.model import drawing, elimination, sampling, transform
 from latentforest.model.evidence import Evidence, read_evidence, read_targets
+from latentforest.model.gaussian import Mixture
 from latentforest.model.parameters import pack_tables, read_parameters
-from latentforest.model.structure import Parents, Structure
+from latentforest.model.structure import Parents, Pouches, Structure
 
 
 class Network:
-    """A Bayesian network over categorical variables, some of them latent.
+    """A Bayesian network over categorical variables, some of them latent, and continuous ones.
 
     A network never changes; what looks like an edit returns a new one.
 
@@ -26,8 +27,8 @@ class Network:
     structure
         The variables and their parents.
     parameters
-        Probabilities of all families in one vector of shape ``(structure.n_values,)``, laid
-        out as ``structure`` says. They are stored exactly as given.
+        Probabilities, means and variances of all families in one vector of shape
+        ``(structure.n_values,)``, laid out as ``structure`` says. They are stored exactly as given.
 
     Examples
     --------
@@ -69,20 +70,34 @@ class Network:
         variables: Sequence[Variable],
         parents: Parents,
         tables: Mapping[str, ArrayLike],
+        pouches: Pouches = (),
     ) -> Network:
-        """Build a network from one probability table for each variable.
+        """Build a network from one table for each variable.
 
         Parameters
         ----------
         variables
-            Categorical variables with distinct names.
+            Variables with distinct names.
         parents
             Maps the name of a variable to the name or names of its parents.
         tables
-            Maps each name to a table of shape (states of each parent…, states of the variable)
-            whose last axis sums to one.
+            Maps each name to a table of shape (states of each categorical parent…, own axis): along
+            the last axis lie probabilities that sum to one, or mean and variance, see `Structure`.
+        pouches
+            Sets of continuous variables with a joint Gaussian distribution.
+
+        Examples
+        --------
+        >>> health = Variable.hidden("health", 2)
+        >>> network = Network.from_tables(
+        ...     [health, Variable("pulse")],
+        ...     {"pulse": "health"},
+        ...     {"health": [0.5, 0.5], "pulse": [[70.0, 100.0], [90.0, 100.0]]},
+        ... )
+        >>> network.query("health", {"pulse": 80}).tolist()
+        [0.5, 0.5]
         """
-        structure = Structure(variables, parents)
+        structure = Structure(variables, parents, pouches)
         return cls(structure, pack_tables(structure, tables))
 
     @property
@@ -92,7 +107,7 @@ class Network:
 
     @property
     def parameters(self) -> NDArray[np.float64]:
-        """All probabilities as one read-only vector."""
+        """All probabilities, means and variances as one read-only vector."""
         return self._parameters
 
     @property
@@ -121,11 +136,14 @@ class Network:
         return self._structure.dimension
 
     def cpd(self, name: str) -> NDArray[np.float64]:
-        """Return P(variable | parents), read-only: parents' axes first, the variable's last."""
+        """Return P(variable | parents), read-only: parents' axes first, the variable's last.
+
+        Of a continuous variable these are mean and variance, see `Structure`.
+        """
         return self._structure.table_view(self._parameters, name)
 
     def with_parameters(self, parameters: ArrayLike) -> Network:
-        """Return a network of the same structure with other probabilities."""
+        """Return a network of the same structure with other parameters."""
         return Network(self._structure, parameters)
 
     def rooted_at(self, name: str) -> Network:
@@ -159,6 +177,19 @@ class Network:
         """Return the probabilities of a variable's states, of shape ``(n_states,)``."""
         return self.query(name)
 
+    def mixture(self, name: str, evidence: Evidence | None = None) -> Mixture:
+        """Return the distribution of a continuous variable given the values of others.
+
+        Parameters
+        ----------
+        name
+            A continuous variable.
+        evidence
+            As for `query`.
+        """
+        codes = read_evidence(self._structure, evidence)
+        return elimination.compute_mixture(self._structure, self._parameters, name, codes)
+
     def query(
         self, targets: str | Sequence[str], evidence: Evidence | None = None
     ) -> NDArray[np.float64]:
@@ -169,7 +200,8 @@ class Network:
         targets
             One name or several.
         evidence
-            Maps the name of a variable to the name of a state, or to its code.
+            Maps the name of a variable to the name of a state, to its code, or to the value of a
+            continuous variable.
 
         Returns
         -------
@@ -190,8 +222,8 @@ class Network:
         evidence
             Maps the name of a variable to the name of a state, or to its code.
         targets
-            The variables to assign, by default all that are not in the evidence. Variables
-            that are neither are summed over.
+            The variables to assign, by default all categorical ones that are not in the evidence.
+            Variables that are neither are summed over.
 
         Returns
         -------
@@ -200,7 +232,8 @@ class Network:
         """
         codes = read_evidence(self._structure, evidence)
         if targets is None:
-            targets = [name for name in self.names if name not in codes]
+            given = {*codes, *self._structure.continuous}
+            targets = [name for name in self.names if name not in given]
         names = read_targets(self._structure, targets, codes) if targets else ()
         best = elimination.find_most_probable(self._structure, self._parameters, names, codes)
         return {name: self._structure.states(name)[best[name]] for name in names}
@@ -208,11 +241,13 @@ class Network:
     def log_probability(self, assignment: Evidence) -> float:
         """Return the log-probability that some variables have these values, maybe ``-inf``.
 
+        With values of continuous variables it is a log-density.
+
         Parameters
         ----------
         assignment
-            Maps the name of a variable to the name of a state, or to its code. Variables
-            that are not mentioned are summed over.
+            Maps the name of a variable to the name of a state, to its code, or to the value of a
+            continuous variable. Variables that are not mentioned are summed over.
         """
         codes = read_evidence(self._structure, assignment)
         return elimination.compute_log_probability(self._structure, self._parameters, codes)

@@ -16,7 +16,7 @@ TOLERANCE = 1e-6
 
 
 def read_parameters(structure: Structure, values: ArrayLike) -> NDArray[np.float64]:
-    """Return a read-only copy of the flat vector, or refuse what is not a set of distributions."""
+    """Return a read-only copy of the flat vector, or refuse what are not distributions."""
     parameters = _read_numbers(values, "parameters")
     if parameters.shape != (structure.n_values,):
         raise ModelError(
@@ -39,7 +39,9 @@ def pack_tables(structure: Structure, tables: Mapping[str, ArrayLike]) -> NDArra
         table = _read_numbers(tables[name], f"table of {name!r}")
         shape = structure.shape(name)
         if table.shape != shape:
-            axes = ", ".join((*structure.parents(name), name))
+            axes = ", ".join(
+                (*structure.categorical_parents(name), _describe_axis(structure, name))
+            )
             raise ModelError(
                 f"table of {name!r} has shape {table.shape}, expected {shape} with axes ({axes})"
             )
@@ -56,15 +58,18 @@ def _read_numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
 
 def _check_distributions(structure: Structure, parameters: NDArray[np.float64]) -> None:
     """Find the first family with a bad row, if any; the usual case is one pass over the vector."""
-    starts = _row_starts(structure)
     # A NaN makes both comparisons false; an infinity fails the second.
-    if np.all(parameters >= 0):
+    if not structure.continuous and np.all(parameters >= 0):
+        starts = _row_starts(structure)
         with np.errstate(over="ignore"):
             sums = np.add.reduceat(parameters, starts)
         if np.all(np.abs(sums - 1.0) <= TOLERANCE):
             return
     for name in structure.names:
-        _check_table(structure, name, structure.table_view(parameters, name))
+        check = _check_table if structure.variable(name).is_categorical else _check_gaussian
+        check(structure, name, structure.table_view(parameters, name))
+    for pouch in structure.pouches:
+        _check_pouch(structure, pouch, parameters)
 
 
 def _row_starts(structure: Structure) -> NDArray[np.intp]:
@@ -90,9 +95,60 @@ def _check_table(structure: Structure, name: str, table: NDArray[np.float64]) ->
             )
 
 
+def _check_gaussian(structure: Structure, name: str, table: NDArray[np.float64]) -> None:
+    own = structure.pouch(name).index(name) + 1 if len(structure.pouch(name)) > 1 else -1
+    if np.all(np.isfinite(table)) and np.all(table[..., own] > 0):
+        return
+    for row in np.ndindex(*table.shape[:-1]):
+        values = table[row]
+        where = f"table of {name!r}{_describe_row(structure, name, row)}"
+        if not np.all(np.isfinite(values)):
+            raise ModelError(f"{where}: numbers must be finite, got {values.tolist()}")
+        if not values[own] > 0:
+            raise ModelError(f"{where}: a variance must be positive, got {float(values[own])!r}")
+
+
+def _check_pouch(
+    structure: Structure, pouch: tuple[str, ...], parameters: NDArray[np.float64]
+) -> None:
+    """Refuse covariances that are not symmetric or not positive definite."""
+    covariances = join_covariances(structure, pouch, parameters)
+    for row in np.ndindex(*covariances.shape[:-2]):
+        matrix = covariances[row]
+        where = f"covariances of {', '.join(map(repr, pouch))}"
+        where += _describe_row(structure, pouch[0], row)
+        if not np.array_equal(matrix, matrix.T):
+            raise ModelError(f"{where}: must be symmetric, got {matrix.tolist()}")
+        spread = np.sqrt(np.diag(matrix))
+        try:
+            np.linalg.cholesky(matrix / np.outer(spread, spread))
+        except np.linalg.LinAlgError:
+            raise ModelError(f"{where}: must be positive definite, got {matrix.tolist()}") from None
+
+
+def join_covariances(
+    structure: Structure, pouch: tuple[str, ...], parameters: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the covariance matrices of a pouch: parents' axes, then two of its variables."""
+    tables = [structure.table_view(parameters, name)[..., 1:] for name in pouch]
+    return np.stack(tables, axis=-2)
+
+
+def _describe_axis(structure: Structure, name: str) -> str:
+    """Say what lies along the last axis of a variable's table."""
+    if structure.variable(name).is_categorical:
+        return name
+    if len(structure.pouch(name)) > 1:
+        return " ".join(["mean", *(f"cov({each})" for each in structure.pouch(name))])
+    slopes = structure.continuous_parents(name)
+    if not slopes:
+        return "mean variance"
+    return " ".join(["intercept", *(f"slope({each})" for each in slopes), "variance"])
+
+
 def _describe_row(structure: Structure, name: str, row: tuple[int, ...]) -> str:
     """Name the states of the parents that select a row."""
-    parents = structure.parents(name)
+    parents = structure.categorical_parents(name)
     if not parents:
         return ""
     pairs = (f"{p}={structure.states(p)[k]}" for p, k in zip(parents, row, strict=True))

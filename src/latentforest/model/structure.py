@@ -15,6 +15,7 @@ from latentforest.errors import ModelError
 
 Value = TypeVar("Value")
 Parents = Mapping[str, str | Sequence[str]]
+Pouches = Sequence[Collection[str]]
 
 # NumPy 1.26 arrays have at most 32 axes; a table has one for each parent and one for the child.
 MAX_PARENTS = 31
@@ -25,15 +26,25 @@ class Structure:
 
     A structure never changes; edits return a new one. It also fixes how parameters are laid
     out in one flat vector: one table for each variable, in the order of ``variables``, each in
-    C order with one axis per parent and the variable's own axis last.
+    C order with one axis per categorical parent and the variable's own axis last. Along that axis
+    lie
+
+    - the probabilities of the states of a categorical variable;
+    - mean and variance of a continuous variable; with continuous parents (linear Gaussian) the
+      intercept, a slope for each of them, and the variance around the line;
+    - the mean of a continuous variable in a pouch, then its covariances with all variables of the
+      pouch, its own variance among them.
 
     Parameters
     ----------
     variables
-        Categorical variables with distinct names.
+        Variables with distinct names. Latent ones are categorical.
     parents
         Maps the name of a variable to the name or names of its parents. A variable that is
-        not mentioned has none.
+        not mentioned has none. Parents of a categorical variable are categorical.
+    pouches
+        Sets of continuous variables, without continuous parents and with the same parents, that
+        have a joint Gaussian distribution given these.
 
     Examples
     --------
@@ -42,17 +53,28 @@ class Structure:
     >>> structure = Structure([health, fever], {"fever": "health"})
     >>> structure.shape("fever"), structure.offset("fever"), structure.dimension
     ((2, 3), 2, 5)
+    >>> structure = Structure([health, Variable("pulse")], {"pulse": "health"})
+    >>> structure.shape("pulse"), structure.dimension
+    ((2, 2), 5)
     """
 
-    def __init__(self, variables: Sequence[Variable], parents: Parents) -> None:
+    def __init__(
+        self, variables: Sequence[Variable], parents: Parents, pouches: Pouches = ()
+    ) -> None:
         index = _index_variables(variables)
         read = _read_parents(index, parents)
         _check_kinds(index, read)
-        self._lay_out(index, read)
+        self._lay_out(index, read, _read_pouches(index, read, pouches))
 
-    def _lay_out(self, variables: dict[str, Variable], parents: dict[str, tuple[str, ...]]) -> None:
-        """Derive everything else from variables and parents that have been checked."""
-        self._variables, self._parents = variables, parents
+    def _lay_out(
+        self,
+        variables: dict[str, Variable],
+        parents: dict[str, tuple[str, ...]],
+        pouches: tuple[tuple[str, ...], ...],
+    ) -> None:
+        """Derive everything else from variables, parents and pouches that have been checked."""
+        self._variables, self._parents, self._pouches = variables, parents, pouches
+        self._pouch_of = {name: pouch for pouch in pouches for name in pouch}
         self._children = _invert(self._parents)
         self._order = _sort_topologically(self._parents, self._children)
         self._all = tuple(self._variables.values())
@@ -60,10 +82,16 @@ class Structure:
         self._latents = tuple(variable.name for variable in self._all if variable.latent)
         self._observed = tuple(variable.name for variable in self._all if not variable.latent)
         self._is_forest = all(len(family) <= 1 for family in self._parents.values())
-        cards = {name: variable.n_states for name, variable in variables.items()}
+        self._continuous = tuple(v.name for v in self._all if v.states is None)
+        cards = {name: len(variable.states or ()) for name, variable in variables.items()}
         self._shapes = {
             name: (*map(cards.__getitem__, family), cards[name]) for name, family in parents.items()
         }
+        for name in self._continuous:
+            rows = [cards[parent] for parent in parents[name] if cards[parent]]
+            n_slopes = len(parents[name]) - len(rows)
+            n_columns = 1 + len(self._pouch_of.get(name, (name,))) + n_slopes
+            self._shapes[name] = (*rows, n_columns)
         self._offsets: dict[str, int] = {}
         self._n_values = 0
         for name, shape in self._shapes.items():
@@ -92,6 +120,16 @@ class Structure:
         return self._observed
 
     @property
+    def continuous(self) -> tuple[str, ...]:
+        """Names of the continuous variables."""
+        return self._continuous
+
+    @property
+    def pouches(self) -> tuple[tuple[str, ...], ...]:
+        """The pouches of two or more variables, in the order of the variables."""
+        return self._pouches
+
+    @property
     def order(self) -> tuple[str, ...]:
         """All names, every variable after its parents."""
         return self._order
@@ -114,19 +152,50 @@ class Structure:
     @property
     def dimension(self) -> int:
         """Number of free parameters."""
-        return sum(math.prod(shape[:-1]) * (shape[-1] - 1) for shape in self._shapes.values())
+        if not self._continuous:
+            return sum(math.prod(shape[:-1]) * (shape[-1] - 1) for shape in self._shapes.values())
+        return sum(
+            math.prod(shape[:-1]) * self._count_free(name) for name, shape in self._shapes.items()
+        )
+
+    def _count_free(self, name: str) -> int:
+        """Number of free parameters in a row of a table; a covariance counts once."""
+        if name in self._pouch_of:
+            return 2 + self._pouch_of[name].index(name)
+        width = self._shapes[name][-1]
+        return width if self._variables[name].states is None else width - 1
 
     def variable(self, name: str) -> Variable:
         """Return the variable of that name."""
         return _look_up(self._variables, name)
 
     def states(self, name: str) -> tuple[str, ...]:
-        """Return the names of a variable's states, in the order of their codes."""
+        """Return the names of a variable's states, in the order of their codes.
+
+        A continuous variable has none.
+        """
         return self.variable(name).states or ()
 
     def parents(self, name: str) -> tuple[str, ...]:
         """Return the names of a variable's parents, in the order of its table's axes."""
         return _look_up(self._parents, name)
+
+    def categorical_parents(self, name: str) -> tuple[str, ...]:
+        """Return the parents that a variable's table has an axis for."""
+        parents = self.parents(name)
+        if name not in self._continuous:
+            return parents
+        return tuple(each for each in parents if self._variables[each].states is not None)
+
+    def continuous_parents(self, name: str) -> tuple[str, ...]:
+        """Return the parents that a variable's table has slopes for."""
+        parents = self.parents(name)
+        return tuple(each for each in parents if self._variables[each].states is None)
+
+    def pouch(self, name: str) -> tuple[str, ...]:
+        """Return the variables that share a pouch with a continuous one, itself among them."""
+        self.variable(name)
+        return self._pouch_of.get(name, (name,))
 
     def children(self, name: str) -> tuple[str, ...]:
         """Return the names of a variable's children."""
@@ -137,7 +206,7 @@ class Structure:
         return self.parents(name) + self.children(name)
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape of a variable's table: the parents' axes, then its own."""
+        """Return the shape of a variable's table: categorical parents' axes, then its own."""
         return _look_up(self._shapes, name)
 
     def offset(self, name: str) -> int:
@@ -173,7 +242,7 @@ class Structure:
 
     def with_parents(self, changes: Parents) -> Structure:
         """Return a structure in which the variables mentioned have other parents."""
-        return Structure(self.variables, {**self._parents, **changes})
+        return Structure(self.variables, {**self._parents, **changes}, self._pouches)
 
     def rewired(self, changes: Mapping[str, tuple[str, ...]]) -> Structure:
         """Return a structure with other parents, known to be variables of this one of good kinds.
@@ -181,12 +250,16 @@ class Structure:
         Like ``with_parents`` but much quicker: only cycles are looked for.
         """
         structure = Structure.__new__(Structure)
-        structure._lay_out(self._variables, {**self._parents, **changes})
+        structure._lay_out(self._variables, {**self._parents, **changes}, self._pouches)
         return structure
+
+    def with_pouches(self, pouches: Pouches) -> Structure:
+        """Return a structure with these pouches instead of its own."""
+        return Structure(self.variables, self._parents, pouches)
 
     def add(self, variables: Iterable[Variable], parents: Parents) -> Structure:
         """Return a structure with more variables, and other parents for those mentioned."""
-        return Structure((*self.variables, *variables), {**self._parents, **parents})
+        return Structure((*self.variables, *variables), {**self._parents, **parents}, self._pouches)
 
     def remove(self, names: Collection[str]) -> Structure:
         """Return a structure without these variables; their children lose them as parents."""
@@ -200,6 +273,7 @@ class Structure:
                 for name, parents in self._parents.items()
                 if name not in gone
             },
+            [[name for name in pouch if name not in gone] for pouch in self._pouches],
         )
 
     def __contains__(self, name: object) -> bool:
@@ -212,15 +286,19 @@ class Structure:
         if not isinstance(other, Structure):
             return NotImplemented
         # Dictionaries compare equal in any order, so the order of the variables is compared too.
-        return self is other or (self._parents == other._parents and self._all == other._all)
+        return self is other or (
+            self._parents == other._parents
+            and self._all == other._all
+            and self._pouches == other._pouches
+        )
 
     def __hash__(self) -> int:
         if self._hash is None:
-            self._hash = hash((self._all, tuple(self._parents.values())))
+            self._hash = hash((self._all, tuple(self._parents.values()), self._pouches))
         return self._hash
 
-    def __reduce__(self) -> tuple[type[Structure], tuple[tuple[Variable, ...], Parents]]:
-        return Structure, (self.variables, self._parents)
+    def __reduce__(self) -> tuple[type[Structure], tuple[tuple[Variable, ...], Parents, Pouches]]:
+        return Structure, (self.variables, self._parents, self._pouches)
 
     def __repr__(self) -> str:
         n_arcs = sum(map(len, self._parents.values()))
@@ -282,7 +360,7 @@ def _read_family(
 
 
 def _check_kinds(variables: Mapping[str, Variable], parents: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse continuous variables, with the more telling reason first."""
+    """Refuse families that are neither tables of probabilities nor Gaussian."""
     for name, family in parents.items():
         for parent in family:
             if variables[name].is_categorical and not variables[parent].is_categorical:
@@ -291,9 +369,52 @@ def _check_kinds(variables: Mapping[str, Variable], parents: Mapping[str, tuple[
                     f"the continuous parent {parent!r}"
                 )
     for name, variable in variables.items():
-        if not variable.is_categorical:
+        if variable.latent and not variable.is_categorical:
             raise ModelError(
-                f"variable {name!r} is continuous; only categorical variables can be in a network"
+                f"variable {name!r} is latent and continuous; latent variables must be categorical"
+            )
+
+
+def _read_pouches(
+    variables: Mapping[str, Variable], parents: Mapping[str, tuple[str, ...]], pouches: Pouches
+) -> tuple[tuple[str, ...], ...]:
+    """Put pouches in the order of the variables; those of a single variable are none."""
+    if not pouches:
+        return ()
+    seen: set[str] = set()
+    for pouch in pouches:
+        for name in pouch:
+            if name not in variables:
+                raise ModelError(f"variable {name!r} of a pouch is not among the variables")
+            if variables[name].is_categorical:
+                raise ModelError(f"variable {name!r} is categorical and cannot be in a pouch")
+            if name in seen:
+                raise ModelError(f"variable {name!r} is in a pouch twice")
+            seen.add(name)
+        _check_pouch(variables, parents, pouch)
+    rank = {name: position for position, name in enumerate(variables)}
+    ordered = [tuple(sorted(pouch, key=rank.__getitem__)) for pouch in pouches if len(pouch) > 1]
+    return tuple(sorted(ordered, key=lambda pouch: rank[pouch[0]]))
+
+
+def _check_pouch(
+    variables: Mapping[str, Variable],
+    parents: Mapping[str, tuple[str, ...]],
+    pouch: Collection[str],
+) -> None:
+    if len(pouch) < 2:
+        return
+    first, *others = pouch
+    for name in others:
+        if parents[name] != parents[first]:
+            raise ModelError(
+                f"variables {first!r} and {name!r} are in one pouch, but have the parents "
+                f"{parents[first]!r} and {parents[name]!r}; expected the same"
+            )
+    for parent in parents[first]:
+        if not variables[parent].is_categorical:
+            raise ModelError(
+                f"variable {first!r} is in a pouch and cannot have the continuous parent {parent!r}"
             )
 
 

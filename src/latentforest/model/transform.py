@@ -22,6 +22,8 @@ def reroot(structure: Structure, parameters: Floats, name: str) -> tuple[Structu
         raise ModelError(
             f"only a forest can be rooted at {name!r}: a variable has more than one parent"
         )
+    if name in structure.continuous:
+        raise ModelError(f"variable {name!r} is continuous; only a categorical one can be a root")
     path = _path_from_root(structure, name)
     turned: dict[str, tuple[str, ...]] = {child: (parent,) for child, parent in pairwise(path)}
     turned[name] = ()
@@ -70,7 +72,7 @@ def relabel(structure: Structure, parameters: Floats, name: str, order: Sequence
     own = structure.table_view(parameters, name)
     structure.table_view(flat, name)[...] = own.take(codes, axis=-1)
     for child in structure.children(name):
-        axis = structure.parents(child).index(name)
+        axis = structure.categorical_parents(child).index(name)
         table = structure.table_view(parameters, child)
         structure.table_view(flat, child)[...] = table.take(codes, axis=axis)
     return flat
@@ -103,4 +105,5 @@ def rename(structure: Structure, mapping: Mapping[str, str]) -> Structure:
     return Structure(
         [replace(variable, name=new(variable.name)) for variable in structure.variables],
         {new(name): tuple(map(new, structure.parents(name))) for name in structure.names},
+        [tuple(map(new, pouch)) for pouch in structure.pouches],
     )

@@ -11,7 +11,7 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.data.table import Table
 from latentforest.errors import DataError
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.forest import Forest, PatternedData, require_categorical
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.network import Network
 
@@ -38,7 +38,8 @@ class GoodnessOfFit:
 def compute_goodness_of_fit(network: Network, data: PatternedData | Dataset) -> GoodnessOfFit:
     """Compare observed with expected counts in every cell of the table of all columns.
 
-    Rows must be complete: with missing values, G² does not measure fit alone.
+    Columns must be categorical and rows complete: with missing values, G² does not measure fit
+    alone.
 
     Parameters
     ----------
@@ -49,6 +50,7 @@ def compute_goodness_of_fit(network: Network, data: PatternedData | Dataset) -> 
     """
     data = data if isinstance(data, PatternedData) else PatternedData(data)
     table = data.dataset.select(network.observed)
+    require_categorical(table)
     if table.has_missing:
         raise DataError("G² and X² need complete rows; this table has missing values")
     merged, _ = table.merged()
@@ -81,7 +83,7 @@ def _tail(statistic: float, freedom: int) -> float:
 
 
 def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset) -> Table:
-    """Compare observed and expected two-way tables of all pairs of observed variables.
+    """Compare observed and expected two-way tables of all pairs of categorical columns.
 
     The residual is Pearson's statistic of the two-way table over its degrees of freedom: far above
     one means that the network leaves an association between the two columns unexplained. Rows
@@ -93,7 +95,7 @@ def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset)
         Columns ``first``, ``second``, ``residual``, largest first.
     """
     dataset = data.dataset if isinstance(data, PatternedData) else data
-    names = network.observed
+    names = _list_categorical(network)
     if len(names) < 2:
         return Table({"first": [], "second": [], "residual": []})
     edges = np.cumsum([0, *(network.structure.shape(name)[-1] for name in names)])
@@ -120,6 +122,11 @@ def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset)
     )
 
 
+def _list_categorical(network: Network) -> tuple[str, ...]:
+    continuous = set(network.structure.continuous)
+    return tuple(name for name in network.observed if name not in continuous)
+
+
 def _count_pairs(dataset: Dataset, edges: AnyArray) -> FloatArray:
     """Count the rows with each pair of states of any two columns, all columns side by side."""
     counts = np.zeros((edges[-1], edges[-1]))
@@ -137,7 +144,7 @@ def _count_pairs(dataset: Dataset, edges: AnyArray) -> FloatArray:
 
 def _expect_pairs(network: Network, edges: AnyArray) -> FloatArray:
     """Probabilities of each pair of states of any two observed variables."""
-    names, latents = network.observed, network.latents
+    names, latents = _list_categorical(network), network.latents
     expected = np.zeros((edges[-1], edges[-1]))
     if len(latents) == 1 and all(network.structure.parents(name) == latents for name in names):
         profiles = np.concatenate([network.cpd(name) for name in names], axis=1)
@@ -157,7 +164,7 @@ def compute_pair_marginals(network: Network, first: str, others: Sequence[str]) 
         parents = structure.parents(name)
         if name == first:
             joint[name] = np.diag(rooted.cpd(name))
-        elif parents and parents[0] in joint:
+        elif parents and parents[0] in joint and name not in structure.continuous:
             joint[name] = joint[parents[0]] @ rooted.cpd(name)
     alone = rooted.cpd(first)
     return [
