@@ -59,6 +59,14 @@ def test_extrapolation_stays_inside_the_simplex(first, second, third, longest):
     assert result[0] == third[0]
 
 
+def test_extrapolation_of_tables_with_a_single_state():
+    families = Families(np.array([0, 3]), np.array([3, 1]), np.array([1, 2]))
+    points = [np.array([1.0, 1.0, 1.0, p, 1 - p, 0.7]) for p in (0.4, 0.5, 0.55)]
+    result = points[2].copy()
+    extrapolate(families, *points, np.zeros(6), 100.0, result)
+    np.testing.assert_allclose(result, [1.0, 1.0, 1.0, 0.6, 0.4, 0.7], rtol=1e-12)
+
+
 def test_a_step_of_length_one_is_the_em_iterate():
     rng = np.random.default_rng(0)
     points = [np.r_[0.7, rng.dirichlet(np.full(3, 5.0), 2).ravel()] for _ in range(3)]

@@ -121,10 +121,11 @@ def extrapolate(
     length = min(max(length, 1.0), longest)
     for f in range(families.offset.shape[0]):
         n_states = families.n_states[f]
+        width = n_states if n_states > 0 else 2
         for row in range(families.n_rows[f]):
-            start = families.offset[f] + row * max(n_states, 2)
+            start = families.offset[f] + row * width
             total = 0.0
-            for i in range(start, start + max(n_states, 2)):
+            for i in range(start, start + width):
                 r = second[i] - first[i]
                 v = third[i] - second[i] - r
                 value = first[i] + 2.0 * length * r + length * length * v
