@@ -306,3 +306,45 @@ def test_a_latent_leaf_among_many_children():
     counts, log_likelihood, _ = expect(structure, network.parameters, dataset)
     assert log_likelihood == pytest.approx(values.sum(), rel=1e-12)
     np.testing.assert_allclose(counts, expected, rtol=1e-10, atol=1e-10)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.data())
+def test_forests_over_one_table_share_nodes_and_agree(data):
+    """What nodes remember of one structure is right for the next."""
+    network = data.draw(networks(max_variables=8, max_states=3))
+    dataset = data.draw(tables_for(network))
+    shared = PatternedData(dataset)
+    for root in network.structure.names:
+        turned = network.rooted_at(root)
+        values = [
+            Forest(turned.structure, each).row_log_likelihoods(turned.parameters)
+            for each in (shared, shared, PatternedData(dataset))
+        ]
+        np.testing.assert_array_equal(values[0], values[2])
+        np.testing.assert_array_equal(values[1], values[2])
+
+
+def test_subtrees_in_common_are_the_same_nodes():
+    network = random_latent_tree(9, depth=2, random_state=0)
+    data = PatternedData(generate(network, 50, random_state=0))
+    first, second = (Forest(network.structure, data) for _ in range(2))
+    assert first.nodes == second.nodes
+    other = Forest(network.structure, PatternedData(data.dataset))
+    assert first.nodes != other.nodes
+
+
+def test_known_nodes_are_forgotten_when_there_are_many(monkeypatch):
+    network = random_latent_tree(9, depth=2, random_state=0)
+    data = PatternedData(generate(network, 50, random_state=0))
+    before = Forest(network.structure, data).nodes
+    monkeypatch.setattr("latentforest.inference.forest.MOST_NODES", 3)
+    after = Forest(network.structure, data).nodes
+    assert before[0] is not after[0]
+
+
+def test_small_tables_get_one_thread(monkeypatch):
+    table = generate(random_latent_tree(9, depth=2, random_state=0), 50, random_state=0)
+    assert PatternedData(table, n_jobs=2).n_jobs == 2
+    monkeypatch.setattr("latentforest.inference.forest.SMALL_CELLS", 9 * 50)
+    assert PatternedData(table, n_jobs=2).n_jobs == 1

@@ -15,7 +15,13 @@ from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.patterns import Grouping, Mask, PatternStore, group_children
-from latentforest.inference.plan import build_plan, draw_forest, flatten, place_sums
+from latentforest.inference.plan import (
+    KnownNodes,
+    build_plan,
+    draw_forest,
+    flatten,
+    place_sums,
+)
 from latentforest.inference.threads import count_threads, map_threads
 from latentforest.kernels.plan import (
     BELIEFS,
@@ -43,6 +49,9 @@ KEPT_BYTES = 1 << 26  # working memory that is kept for later use
 COLUMN_BYTES = 1 << 28  # pattern columns that are kept of a block while it is laid out
 CELL_BYTES = 32  # or so many for each of its cells, if that is more: enough for a whole tree
 TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several blocks afterwards
+NODE_BYTES = 1 << 27  # patterns of nodes that are kept for later structures
+LEAST_NODES, MOST_NODES = 1 << 11, 1 << 16  # and nodes
+SMALL_CELLS = 1 << 13  # rows times columns below which threads cost more than they save
 NOTHING = np.empty(0)
 FLOOR = 1e-270  # upper bound of an entry that underflow would remove or make imprecise
 LOSS = 1e-12  # difference of log-likelihoods that rows may have because of lost entries
@@ -65,7 +74,7 @@ class PatternedData:
     dataset
         Categorical and continuous columns.
     n_jobs
-        Threads; results do not depend on it.
+        Threads, for tables that are not small; results do not depend on it.
     block_rows
         Most rows of a block; by default as many as memory allows.
 
@@ -80,9 +89,11 @@ class PatternedData:
     def __init__(
         self, dataset: Dataset, n_jobs: int | None = None, block_rows: int | None = None
     ) -> None:
-        self.n_jobs = count_threads(n_jobs)
         self.row_weights = dataset.weights
         merged, self.inverse = _merge(dataset)
+        is_small = merged.n_rows * merged.n_columns <= SMALL_CELLS
+        n_threads = count_threads(n_jobs)
+        self.n_jobs = 1 if is_small else n_threads
         self.dataset = merged
         self.n_rows = merged.n_rows
         self.total_weight = float(merged.total_weight)
@@ -98,6 +109,7 @@ class PatternedData:
         step = -(-self.n_rows // min(SAMPLE_ROWS, max(SAMPLE_CELLS // len(self._cards), 1)))
         self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[Mask, ...], Grouping] = {}
+        self._nodes: KnownNodes = {}
         self._summaries: dict[str, ColumnSummary] = {}
         self._whole: PatternStore | None = self.blocks[0].store if n_blocks == 1 else None
 
@@ -122,6 +134,13 @@ class PatternedData:
                 grouping = Grouping(rest.tops, grouping.merges + rest.merges)
             self._groupings[masks] = grouping
         return self._groupings[masks]
+
+    def known_nodes(self) -> KnownNodes:
+        """Nodes that forests over the table have in common; not more than memory allows."""
+        most = min(max(NODE_BYTES // (8 * self.blocks[0].store.n_rows), LEAST_NODES), MOST_NODES)
+        if len(self._nodes) > most:
+            self._nodes = {}
+        return self._nodes
 
     def summary(self, name: str) -> ColumnSummary:
         """Return mean, variance and least variance of a continuous column."""
@@ -201,7 +220,8 @@ class Forest:
         self.data = data
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
-        self.roots = draw_forest(structure, bits, data.group, dense)
+        known = None if dense else data.known_nodes()
+        self.roots = draw_forest(structure, bits, data.group, dense, known)
         self.nodes = flatten(self.roots)
         names = [name for node in self.nodes for name in (node.name, *node.columns) if name]
         self.free = [name for name in names if free is None or name in free]

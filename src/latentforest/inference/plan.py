@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,9 +35,20 @@ class Node:
     is_root: bool = False
     columns: tuple[str, ...] = ()  # of a Gaussian node
     parts: tuple[Mask, ...] = ()  # and their masks
+    laid: Laid | None = None
+
+
+class Laid(NamedTuple):
+    """The patterns of a node in a block of rows, and the children's patterns in each of them."""
+
+    store: PatternStore
+    column: PatternColumn
+    links: list[IntArray]
 
 
 GroupChildren = Callable[[tuple[Mask, ...]], Grouping]
+# Inner nodes by what they are made of: the candidates of a search have most subtrees in common.
+KnownNodes = dict[tuple[object, ...], Node]
 
 
 def draw_forest(
@@ -44,6 +56,7 @@ def draw_forest(
     bits: Mapping[str, Mask],
     group: GroupChildren,
     dense: Collection[str] = (),
+    known: KnownNodes | None = None,
 ) -> list[Node]:
     """Make the nodes of every tree: hidden, leaf, dense, Gaussian and product nodes.
 
@@ -60,7 +73,10 @@ def draw_forest(
         Groups the masks of a node's children.
     dense
         Variables whose subtree is replaced by its messages.
+    known
+        Nodes of other forests over the same table; new ones are added.
     """
+    known = {} if known is None else known
     masks: dict[str, Mask] = {}
     for name in reversed(structure.order):
         masks[name] = bits.get(name, 0)
@@ -69,6 +85,7 @@ def draw_forest(
     continuous = {name: bits[name] for name in structure.continuous}
     reached = _reach(structure, dense)
     drawn: dict[str, Node] = {}
+    key: tuple[object, ...]
     for name in reversed(reached):
         if name in continuous:
             continue
@@ -77,16 +94,27 @@ def draw_forest(
         if name in dense:
             drawn[name] = Node(P.DENSE, card, width, masks[name], name)
         elif own and parents and not structure.children(name):
-            drawn[name] = Node(P.LEAF, card, width, own, name)
+            key = (name, card, width)
+            drawn[name] = known.get(key) or known.setdefault(
+                key, Node(P.LEAF, card, width, own, name)
+            )
         else:
-            children = [drawn[child] for child in structure.children(name) if child in drawn]
-            children += _draw_gaussians(structure.children(name), card, continuous)
-            if own:
-                children.append(Node(P.DENSE, card, card, own))
-            if not children:
-                children.append(Node(P.DENSE, card, card, 0))
-            children = _gather(children, card, group)
-            drawn[name] = Node(P.HIDDEN, card, width, masks[name], name, children, not parents)
+            below = structure.children(name)
+            children = [drawn[child] for child in below if child in drawn]
+            measures = [child for child in below if child in continuous]
+            # A node in the dictionary keeps its children, so that nothing else has their ids.
+            key = (name, card, width, not parents, *map(id, children), *measures)
+            node = known.get(key)
+            if node is None:
+                children += _draw_gaussians(measures, card, continuous)
+                if own:
+                    children.append(Node(P.DENSE, card, card, own))
+                if not children:
+                    children.append(Node(P.DENSE, card, card, 0))
+                children = _gather(children, card, group)
+                node = Node(P.HIDDEN, card, width, masks[name], name, children, not parents)
+                known[key] = node
+            drawn[name] = node
     alone = _draw_gaussians(structure.roots, 1, continuous)
     roots = [drawn[root] for root in structure.roots if root in drawn]
     return roots + [Node(P.HIDDEN, 1, 1, n.mask, children=[n], is_root=True) for n in alone]
@@ -165,24 +193,25 @@ def build_plan(
         Messages of the subtrees that ``draw_forest`` replaced, ``(n_patterns, n_states of
         the parent)`` each.
     """
-    columns: dict[Mask, PatternColumn] = {}
-    for node in reversed(nodes):  # children first, so that the joins of a parent are short
-        if node.mask not in columns:
-            parts = [child.mask for child in node.children]
-            columns[node.mask] = store.column(node.mask, parts)
-    counts = np.array([columns[node.mask].n_patterns for node in nodes], np.int64)
+    laid = _find_patterns(nodes, store)
+    counts = np.array([here.column.n_patterns for here in laid], np.int64)
     fields, child, place, sizes = lay_out(_sketch(structure, nodes, counts, free))
-    links, pattern_weights = _fill_patterns(nodes, columns, weights)
+    links = [link for here in laid for link in here.links]
+    pattern_weights = [
+        _weigh_patterns(here.column, weights)
+        for node, here in zip(nodes, laid, strict=True)
+        if node.is_root
+    ]
     evidence = _join_evidence(nodes, counts, dense or {})
     _place_measures(fields, sizes, sum(map(len, evidence)))
-    evidence += _join_measures(nodes, columns, store, weights)
+    evidence += _join_measures(nodes, laid, weights)
     tables, sums = _place_columns(structure, nodes)
     return Plan(
         fields,
         np.concatenate([child, tables]),
         np.concatenate([place, sums]),
-        links,
-        pattern_weights,
+        _concatenate(links, np.int32),
+        _concatenate(pattern_weights, np.float64),
         _concatenate(evidence, np.float64),
         sizes,
     )
@@ -192,15 +221,19 @@ def _sketch(
     structure: Structure, nodes: list[Node], counts: LongArray, free: Collection[str] | None
 ) -> Sketch:
     number = {id(node): u for u, node in enumerate(nodes)}
+    records = [
+        (node.kind, node.card, node.width, node.is_root, len(node.children)) for node in nodes
+    ]
+    kind, card, width, is_root, degree = np.array(records, np.int64).T.copy()
     return Sketch(
-        kind=_integers(node.kind for node in nodes),
-        card=_integers(node.card for node in nodes),
-        width=_integers(node.width for node in nodes),
+        kind,
+        card,
+        width,
         n_patterns=counts,
-        is_root=_integers(node.is_root for node in nodes),
+        is_root=is_root,
         is_free=_integers(_is_free(node, free) for node in nodes),
         parameters=_integers(_find_parameters(structure, nodes)),
-        degree=_integers(len(node.children) for node in nodes),
+        degree=degree,
         stride=np.zeros(len(nodes), np.int64),
         children=_integers(number[id(child)] for node in nodes for child in node.children),
     )
@@ -248,16 +281,13 @@ def _place_measures(fields: LongArray, sizes: LongArray, taken: int) -> None:
             taken += record[P.N_PATTERNS] * (1 + record[P.CARD])
 
 
-def _join_measures(
-    nodes: list[Node], columns: Mapping[Mask, PatternColumn], store: PatternStore, w: FloatArray
-) -> list[FloatArray]:
+def _join_measures(nodes: list[Node], laid: list[Laid], w: FloatArray) -> list[FloatArray]:
     """Weights and values of the patterns of the Gaussian nodes."""
     parts: list[FloatArray] = []
-    for node in nodes:
+    for node, here in zip(nodes, laid, strict=True):
         if node.kind == P.GAUSSIAN:
-            column = columns[node.mask]
-            weights = np.bincount(column.codes, weights=w, minlength=column.n_patterns)
-            parts += [weights.astype(np.float64), store.values(node.mask, node.parts).ravel()]
+            values = here.store.values(node.mask, node.parts)
+            parts += [_weigh_patterns(here.column, w), values.ravel()]
     return parts
 
 
@@ -271,29 +301,37 @@ def _is_free(node: Node, free: Collection[str] | None) -> bool:
     return bool(node.name) and node.kind != P.DENSE and (free is None or node.name in free)
 
 
-def _fill_patterns(
-    nodes: list[Node], columns: Mapping[Mask, PatternColumn], weights: FloatArray
-) -> tuple[IntArray, FloatArray]:
-    """Map each pattern to its children's patterns; weigh the root patterns."""
-    links, pattern_weights = [], []
-    for node in nodes:
-        column = columns[node.mask]
-        links += [_pattern_in(columns, node.mask, child.mask) for child in node.children]
-        if node.is_root:
-            pattern_weights.append(
-                np.bincount(column.codes, weights=weights, minlength=column.n_patterns)
-            )
-    return _concatenate(links, np.int32), _concatenate(pattern_weights, np.float64)
+def _find_patterns(nodes: list[Node], store: PatternStore) -> list[Laid]:
+    """Find the patterns of all nodes; each node remembers its own, of one block."""
+    columns: dict[Mask, PatternColumn] = {}
+    found = []
+    for node in reversed(nodes):  # children first, so that the joins of a parent are short
+        laid = node.laid
+        if laid is None or laid.store is not store:
+            parts = [child.mask for child in node.children]
+            column = columns.get(node.mask) or store.column(node.mask, parts)
+            links = [_pattern_in(column, node.mask, part, columns) for part in parts]
+            laid = node.laid = Laid(store, column, links)
+        columns[node.mask] = laid.column
+        found.append(laid)
+    return found[::-1]
 
 
-def _pattern_in(columns: Mapping[Mask, PatternColumn], mask: Mask, part: Mask) -> IntArray:
+def _pattern_in(
+    column: PatternColumn, mask: Mask, part: Mask, columns: Mapping[Mask, PatternColumn]
+) -> IntArray:
     """Return the pattern of a part for each pattern of the whole."""
-    column = columns[mask]
     if part == mask:
         return np.arange(column.n_patterns, dtype=np.int32)
     if not part:
         return np.zeros(column.n_patterns, np.int32)
     return columns[part].codes[column.first]
+
+
+def _weigh_patterns(column: PatternColumn, weights: FloatArray) -> FloatArray:
+    """Sum the weights of the rows with each pattern."""
+    sums = np.bincount(column.codes, weights=weights, minlength=column.n_patterns)
+    return sums.astype(np.float64, copy=False)
 
 
 def _concatenate(parts: list[np.ndarray], kind: type) -> np.ndarray:

@@ -103,7 +103,7 @@ class EAST(TreeSearch):
         evaluation: str = "rl",
         cost_effectiveness: bool = True,
         n_winners: int = 4,
-        n_reserves: int = 20,
+        n_reserves: int = 10,
         max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,

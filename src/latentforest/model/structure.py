@@ -73,17 +73,25 @@ class Structure:
         pouches: tuple[tuple[str, ...], ...],
     ) -> None:
         """Derive everything else from variables, parents and pouches that have been checked."""
-        self._variables, self._parents, self._pouches = variables, parents, pouches
-        self._pouch_of = {name: pouch for pouch in pouches for name in pouch}
-        self._children = _invert(self._parents)
-        self._order = _sort_topologically(self._parents, self._children)
-        self._all = tuple(self._variables.values())
-        self._names = tuple(self._variables)
+        self._variables = variables
+        self._all = tuple(variables.values())
+        self._names = tuple(variables)
         self._latents = tuple(variable.name for variable in self._all if variable.latent)
         self._observed = tuple(variable.name for variable in self._all if not variable.latent)
-        self._is_forest = all(len(family) <= 1 for family in self._parents.values())
         self._continuous = tuple(v.name for v in self._all if v.states is None)
-        cards = {name: len(variable.states or ()) for name, variable in variables.items()}
+        self._cards = {name: len(variable.states or ()) for name, variable in variables.items()}
+        self._wire(parents, pouches)
+
+    def _wire(
+        self, parents: dict[str, tuple[str, ...]], pouches: tuple[tuple[str, ...], ...]
+    ) -> None:
+        """Derive what depends on parents and pouches, too."""
+        self._parents, self._pouches = parents, pouches
+        self._pouch_of = {name: pouch for pouch in pouches for name in pouch}
+        self._children = _invert(parents)
+        self._order = _sort_topologically(parents, self._children)
+        self._is_forest = max(map(len, parents.values())) <= 1
+        cards = self._cards
         self._shapes = {
             name: (*map(cards.__getitem__, family), cards[name]) for name, family in parents.items()
         }
@@ -250,7 +258,8 @@ class Structure:
         Like ``with_parents`` but much quicker: only cycles are looked for.
         """
         structure = Structure.__new__(Structure)
-        structure._lay_out(self._variables, {**self._parents, **changes}, self._pouches)
+        structure.__dict__.update(self.__dict__)
+        structure._wire({**self._parents, **changes}, self._pouches)
         return structure
 
     def with_pouches(self, pouches: Pouches) -> Structure:
