@@ -179,25 +179,26 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
     for mask in masks:
         everything |= mask
     target = store.column(everything, masks).n_patterns
+    must_pair = everything.bit_count() > MOST_VARIABLES
+    most = target if must_pair else min((target + 1) // 2 - 1, MOST_PATTERNS)  # for it to pay
     tops, merges = list(masks), list[tuple[Mask, Mask]]()
     alive = dict.fromkeys(tops)
     queue: list[tuple[int, int, Mask, Mask]] = []
 
-    def consider(i: int, neighbours: range) -> None:
-        for j in neighbours:
-            if 0 <= j < len(tops) and j != i:
-                low, high = tops[min(i, j)], tops[max(i, j)]
-                heapq.heappush(queue, (store.count(low, high), len(queue), low, high))
+    def consider(i: int, first: int, last: int) -> None:
+        for j in range(max(first, 0), min(last + 1, len(tops))):
+            if j != i:
+                low, high = (tops[i], tops[j]) if i < j else (tops[j], tops[i])
+                count = store.count(low, high)
+                if count <= most:
+                    heapq.heappush(queue, (count, len(queue), low, high))
 
     for i in range(len(tops)):
-        consider(i, range(i + 1, i + WINDOW + 1))
+        consider(i, i + 1, i + WINDOW)
     while len(tops) > 2 and queue:
-        count, _, low, high = heapq.heappop(queue)
+        _, _, low, high = heapq.heappop(queue)
         if low not in alive or high not in alive:
             continue
-        pays = 2 * count < target and count <= MOST_PATTERNS
-        if not pays and everything.bit_count() <= MOST_VARIABLES:
-            break
         merges.append((low, high))
         i = tops.index(low)
         del tops[tops.index(high)]
@@ -205,5 +206,5 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
         del alive[low], alive[high]
         alive[tops[i]] = None
         store.column(tops[i], [low, high])
-        consider(i, range(i - WINDOW, i + WINDOW + 1))
+        consider(i, i - WINDOW, i + WINDOW)
     return Grouping(tuple(tops), tuple(merges))

@@ -58,6 +58,8 @@ class Structure:
     ((2, 2), 5)
     """
 
+    _order: tuple[str, ...] | None
+
     def __init__(
         self, variables: Sequence[Variable], parents: Parents, pouches: Pouches = ()
     ) -> None:
@@ -65,6 +67,7 @@ class Structure:
         read = _read_parents(index, parents)
         _check_kinds(index, read)
         self._lay_out(index, read, _read_pouches(index, read, pouches))
+        self._order = _sort_topologically(self._parents, self._children)
 
     def _lay_out(
         self,
@@ -89,7 +92,7 @@ class Structure:
         self._parents, self._pouches = parents, pouches
         self._pouch_of = {name: pouch for pouch in pouches for name in pouch}
         self._children = _invert(parents)
-        self._order = _sort_topologically(parents, self._children)
+        self._order = None
         self._is_forest = max(map(len, parents.values())) <= 1
         cards = self._cards
         self._shapes = {
@@ -140,6 +143,8 @@ class Structure:
     @property
     def order(self) -> tuple[str, ...]:
         """All names, every variable after its parents."""
+        if self._order is None:
+            self._order = _sort_topologically(self._parents, self._children)
         return self._order
 
     @property
@@ -255,7 +260,7 @@ class Structure:
     def rewired(self, changes: Mapping[str, tuple[str, ...]]) -> Structure:
         """Return a structure with other parents, known to be variables of this one of good kinds.
 
-        Like ``with_parents`` but much quicker: only cycles are looked for.
+        Like ``with_parents`` but much quicker: cycles are found when the order is asked for.
         """
         structure = Structure.__new__(Structure)
         structure.__dict__.update(self.__dict__)

@@ -228,7 +228,7 @@ class Search:
     def _fit_all(self, choice: _Choice, proposals: Sequence[Proposal]) -> list[Fitted]:
         """Apply operators to the model and fit the results by full EM."""
         began = time.monotonic()
-        self._tell(choice, f"EM for the best {len(proposals)}")
+        self._tell(choice, lambda: [f"EM for the best {len(proposals)}"])
         (root, *_) = choice.model.network.structure.roots
         networks = [proposal.realise(choice.model.network) for proposal in proposals]
         models = map_threads(lambda each: self._fit(each, root), networks, self.data.n_jobs)
@@ -242,17 +242,24 @@ class Search:
     def _evaluate(self, choice: _Choice) -> list[Proposal]:
         began, n_done = time.monotonic(), 0
         model, candidates, rank = choice.model, choice.candidates, choice.rank
+        news: list[Proposal] = []
         best: tuple[float, str] = (float("-inf"), "")
 
-        def tell(proposals: Sequence[Proposal]) -> None:
-            nonlocal n_done, best
-            n_done += len(proposals)
-            for each in proposals:
+        def describe() -> list[str]:
+            nonlocal best
+            for each in news:
                 value = rank(model, each.log_likelihood, each.candidate.change)
                 if value > best[0]:
                     best = value, f"{each.candidate.operator} {each.candidate}"
+            news.clear()
+            return [f"{n_done:,} of {len(candidates):,} candidates", f"best {best[1]}"]
+
+        def tell(proposals: Sequence[Proposal]) -> None:
+            nonlocal n_done
+            n_done += len(proposals)
+            news.extend(proposals)
             self._check_clock()
-            self._tell(choice, f"{n_done:,} of {len(candidates):,} candidates", f"best {best[1]}")
+            self._tell(choice, describe)
 
         seed = _mix(self.seed, choice.number)
         effort = Effort(self.mu, self.nu, seed, self.max_candidates)
@@ -261,13 +268,13 @@ class Search:
         self._spend("candidates", began)
         return proposals
 
-    def _tell(self, choice: _Choice, *facts: str) -> None:
+    def _tell(self, choice: _Choice, describe: Callable[[], list[str]]) -> None:
         """Show how far a step is, unless something was shown a moment ago."""
         now = time.monotonic()
         if now - self._said > SECONDS_BETWEEN_MESSAGES:
             self._said = now
             where = f"{choice.phase}: step {choice.number}, BIC {choice.model.bic:,.1f}"
-            self.say(", ".join([where, f"{now - self._began:.0f} s", *facts]))
+            self.say(", ".join([where, f"{now - self._began:.0f} s", *describe()]))
 
     def _fit(self, network: Network, root: str) -> Model:
         return fit_fully(network, self.data, self.settings, self.deadline, root)
