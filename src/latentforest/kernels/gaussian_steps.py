@@ -47,7 +47,7 @@ def _fill_tables(
 
 
 @part
-def _fill(
+def fill_messages(
     u: int, floor: float, nodes: LongArray, measures: FloatArray, buffer: FloatArray
 ) -> float:
     n_columns, width, column = nodes[u + CARD], nodes[u + WIDTH], nodes[u + COLUMN]
@@ -119,7 +119,7 @@ def _collect(
                 store(buffer, total + 2 * column, square)
 
 
-def _compile(function: Any) -> int:
+def compile_step(function: Any) -> int:
     """Compile a step, or load it from the disk; return its address."""
     compiled = cfunc(SIGNATURE, cache=True, nogil=True, error_model="numpy")(function)
     address: int = compiled.address
@@ -136,7 +136,7 @@ def _fill_densities(  # type: ignore[no-untyped-def]
     nodes, tables = carray(nodes_, (ANY_LENGTH,)), carray(tables_, (ANY_LENGTH,))
     measures, buffer = carray(evidence_, (ANY_LENGTH,)), carray(buffer_, (ANY_LENGTH,))
     _fill_tables(nodes, tables, buffer, carray(theta_, (ANY_LENGTH,)), u)
-    return _fill(u, floor, nodes, measures, buffer)
+    return fill_messages(u, floor, nodes, measures, buffer)
 
 
 def _collect_moments(  # type: ignore[no-untyped-def]
@@ -156,6 +156,6 @@ def _collect_moments(  # type: ignore[no-untyped-def]
 
 
 # Compute the messages and offsets of a node; the result is the sum of weight times offset.
-FILL_ADDRESS = _compile(_fill_densities)
+FILL_ADDRESS = compile_step(_fill_densities)
 # Add the sums of all columns of a node to the counts; the number is `plan.OUTSIDE`.
-COLLECT_ADDRESS = _compile(_collect_moments)
+COLLECT_ADDRESS = compile_step(_collect_moments)
