@@ -178,6 +178,8 @@ class Forest:
     dense
         For each variable whose subtree is replaced by fixed messages to its parent: the messages
         for the patterns of each block, ``(n_patterns, n_states of the parent)``.
+    masks
+        For dense variables whose subtrees are not part of the structure: the columns there.
 
     Examples
     --------
@@ -195,12 +197,14 @@ class Forest:
         data: PatternedData,
         free: Collection[str] | None = None,
         dense: Mapping[str, Sequence[FloatArray]] | None = None,
+        masks: Mapping[str, Mask] | None = None,
     ) -> None:
         _check(structure, data)
         self.structure = structure
         self.data = data
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
+        bits.update(masks or {})
         self.roots = draw_forest(structure, bits, data.group, dense)
         self.nodes = flatten(self.roots)
         names = [name for node in self.nodes for name in (node.name, *node.columns) if name]
