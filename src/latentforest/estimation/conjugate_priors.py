@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,12 @@ class Priors:
     experts
         Priors of some columns.
     strength
-        Multiplies what the other priors are worth; one observation by default.
+        How many observations the other priors are worth, for all or by the name of the column.
+
+    Attributes
+    ----------
+    strengths
+        Of the columns without an expert's prior.
 
     Examples
     --------
@@ -45,54 +51,70 @@ class Priors:
     (array([2., 1.]), array([0.25, 0.25, 0.25, 0.25]))
     """
 
+    strengths: dict[str, float]
+
     def __init__(
-        self, data: Dataset, experts: Experts | None = None, strength: float = 1.0
+        self,
+        data: Dataset,
+        experts: Experts | None = None,
+        strength: float | Mapping[str, float] = 1.0,
     ) -> None:
-        if not (isinstance(strength, int | float) and 0 < strength < np.inf):
-            raise ParameterError(f"the strength of a prior must be positive, got {strength!r}")
-        self._strength = float(strength)
-        self._summaries = {
-            v.name: summarize(v.name, data.column(v.name), data.weights)
-            for v in data.variables
-            if not v.is_categorical
-        }
         experts = dict(experts or {})
-        self._tables: dict[str, Dirichlet] = {}
-        self._gaussians: dict[str, NormalGamma] = {}
+        self._lines = {}
+        self._unit: dict[str, Conjugate] = {}  # what one observation is worth
         for variable in data.variables:
-            expert = experts.pop(variable.name, None)
+            name, values = variable.name, data.column(variable.name)
             if variable.is_categorical:
-                prior = _read_table(variable, expert) or self._of_counts(data.counts(variable.name))
-                self._tables[variable.name] = prior
+                smoothed = np.asarray(data.counts(name), np.float64) + 1.0
+                self._unit[name] = Dirichlet(smoothed / smoothed.sum())
             else:
-                self._gaussians[variable.name] = _read_gaussian(
-                    variable, expert
-                ) or self._of_column(variable.name)
+                about = summarize(name, values, data.weights)
+                self._unit[name] = NormalGamma.like(about.mean, about.variance)
+                self._lines[name] = about.mean, float(np.sqrt(about.variance))
+        self._experts: dict[str, Conjugate] = {}
+        for variable in data.variables:
+            if variable.name in experts:
+                read = _read_table if variable.is_categorical else _read_gaussian
+                self._experts[variable.name] = read(variable, experts.pop(variable.name))
         if experts:
             raise ParameterError(
                 f"a prior is given for {', '.join(map(repr, experts))}, but there is no such "
                 f"column; columns are {', '.join(data.names[:20])}"
             )
+        given = strength if isinstance(strength, Mapping) else dict.fromkeys(data.names, strength)
+        self._of_latents = 1.0 if isinstance(strength, Mapping) else strength
+        self._set({name: given.get(name, 1.0) for name in data.names})
 
-    def _of_counts(self, counts: Any) -> Dirichlet:
-        smoothed = np.asarray(counts, np.float64) + 1.0
-        return Dirichlet(self._strength * smoothed / smoothed.sum())
+    def _set(self, strengths: Mapping[str, float]) -> None:
+        for value in (self._of_latents, *strengths.values()):
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not (is_number and 0 < value < np.inf):
+                raise ParameterError(f"the strength of a prior must be positive, got {value!r}")
+        self.strengths = {n: float(s) for n, s in strengths.items() if n not in self._experts}
+        self._priors = {n: _scale(self._unit[n], s) for n, s in self.strengths.items()}
+        self._priors.update(self._experts)
 
-    def _of_column(self, name: str) -> NormalGamma:
-        about = self._summaries[name]
-        return NormalGamma.like(about.mean, about.variance, self._strength)
+    def with_strengths(self, strengths: Mapping[str, float]) -> Priors:
+        """Return the same priors, but worth other numbers of observations."""
+        priors = copy(self)
+        priors._set({**self.strengths, **strengths})
+        return priors
 
     def of_table(self, name: str) -> Dirichlet:
         """Return the prior of a row of an observed categorical variable's table."""
-        return self._tables[name]
+        prior = self._priors[name]
+        assert isinstance(prior, Dirichlet)
+        return prior
 
     def of_gaussian(self, name: str) -> NormalGamma:
         """Return the prior of a continuous variable given a state of its parent."""
-        return self._gaussians[name]
+        prior = self._priors[name]
+        assert isinstance(prior, NormalGamma)
+        return prior
 
     def of_latent(self, n_states: int) -> Dirichlet:
         """Return the prior of a row of a latent variable's table."""
-        return Dirichlet(np.full(n_states, self._strength / n_states))
+        return Dirichlet(np.full(n_states, self._of_latents / n_states))
 
     def of_line(self, name: str, parent: str) -> NormalRegression:
         """Return the prior of a continuous variable given another.
@@ -100,10 +122,10 @@ class Priors:
         At the parent's mean it is that of the variable alone; the slope, for a deviation of the
         parent, is around zero with the same weight.
         """
-        own, about = self._gaussians[name], self._summaries[parent]
+        own, (center, unit) = self.of_gaussian(name), self._lines[parent]
         return NormalRegression(
-            about.mean,
-            float(np.sqrt(about.variance)),
+            center,
+            unit,
             np.array([float(own.mean), 0.0]),
             np.eye(2) * float(own.weight),
             own.shape,
@@ -111,9 +133,16 @@ class Priors:
         )
 
 
-def _read_table(variable: Variable, expert: Conjugate | None) -> Dirichlet | None:
-    if expert is None:
-        return None
+def _scale(prior: Conjugate, strength: float) -> Conjugate:
+    if isinstance(prior, Dirichlet):
+        return Dirichlet(strength * prior.concentration)
+    assert isinstance(prior, NormalGamma)
+    return NormalGamma(
+        prior.mean, strength * prior.weight, strength * prior.shape, strength * prior.rate
+    )
+
+
+def _read_table(variable: Variable, expert: Conjugate) -> Dirichlet:
     if not isinstance(expert, Dirichlet) or expert.concentration.shape != (variable.n_states,):
         raise ParameterError(
             f"the prior of column {variable.name!r} must be a Dirichlet with a number for each of "
@@ -122,9 +151,7 @@ def _read_table(variable: Variable, expert: Conjugate | None) -> Dirichlet | Non
     return expert
 
 
-def _read_gaussian(variable: Variable, expert: Conjugate | None) -> NormalGamma | None:
-    if expert is None:
-        return None
+def _read_gaussian(variable: Variable, expert: Conjugate) -> NormalGamma:
     if not isinstance(expert, NormalGamma) or expert.mean.ndim:
         raise ParameterError(
             f"the prior of the continuous column {variable.name!r} must be a NormalGamma, "

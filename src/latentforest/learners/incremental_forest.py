@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.conjugate_priors import Experts, Priors, read_priors
 from latentforest.estimation.em import EMSettings
+from latentforest.estimation.strengths import choose_strengths
 from latentforest.inference.mixed_information import InformationSettings
 from latentforest.inference.predictive import Predictive
 from latentforest.kernels.types import FloatArray
@@ -37,10 +39,19 @@ from latentforest.search.incremental.tree import Tree, raise_tree
 
 STEP = ("step", "operator", "parent", "child", "n_states", "p_elbo", "candidates", "seconds")
 SAY_EVERY = 50  # candidates
+N_ROUNDS = 3  # of growing with other strengths of the priors
 
 
 class _TimeIsUp(Exception):
     """The time limit has passed."""
+
+
+@dataclass
+class _Grown:
+    """A forest with the trace of its steps."""
+
+    forest: GrowingForest
+    history: list[dict[str, Any]]
 
 
 class IncrementalForest(LatentLearner):
@@ -64,7 +75,8 @@ class IncrementalForest(LatentLearner):
         What experts know: ``Dirichlet`` or ``NormalGamma`` objects by the names of columns, or a
         TOML file of such (see ``read_priors``). Other columns get priors from the data.
     prior_strength
-        How many observations a prior from the data is worth.
+        How many observations a prior from the data is worth; or "evidence": as many as give the
+        highest p-ELBO, for each column by itself. Forests are then grown again with these.
     completion
         How latent variables enter mutual information: "expected" counts, or "map".
     n_starts
@@ -88,6 +100,8 @@ class IncrementalForest(LatentLearner):
     log_likelihood_, n_parameters_, bic_
         As for every learner. Log-likelihoods, those of ``score`` too, have the parameters
         integrated out row by row.
+    prior_strengths_
+        How many observations the prior of each column was worth.
     history_
         One row for each step.
     interrupted_
@@ -117,7 +131,7 @@ class IncrementalForest(LatentLearner):
         reroot: bool = True,
         max_states: int = 10,
         prior: Experts | str | os.PathLike[str] | None = None,
-        prior_strength: float = 1.0,
+        prior_strength: float | Literal["evidence"] = 1.0,
         completion: Literal["expected", "map"] = "expected",
         n_starts: int = 4,
         max_iterations: int = 500,
@@ -142,25 +156,52 @@ class IncrementalForest(LatentLearner):
         self.progress = progress
 
     def _learn(self, work: Work) -> Learned:
-        bench = self._open(work)
+        priors = self._read_priors(work)
+        associations = self._estimate_information(work)
+        end: dict[str, Any] = {"interrupted": False, "stopped": None}
+        best = self._grow(work, priors, associations, end)
+        for _ in range(N_ROUNDS if self.prior_strength == "evidence" else 0):
+            if end["interrupted"] or end["stopped"]:
+                break
+            strengths = choose_strengths(priors, best.forest.structure(), best.forest.posteriors())
+            priors = priors.with_strengths(strengths)
+            work.say(f"priors of other strengths, after p-ELBO {best.forest.score:,.2f}")
+            found = self._grow(work, priors, associations, end)
+            is_better = found.forest.score > best.forest.score
+            best = found if is_better else best
+            if not is_better:
+                break
+        return self._finish(work, best, end)
+
+    def _grow(
+        self,
+        work: Work,
+        priors: Priors,
+        associations: Associations | None,
+        end: dict[str, Any],
+    ) -> _Grown:
+        """Algorithm 3; with associations Algorithm 4."""
+        bench = Bench(work.data, priors, Effort(n_starts=self.n_starts), work.seed)
         m = GrowingForest(bench, self.reroot)
-        history: list[dict[str, Any]] = []
-        with _ending() as end:
-            associations = self._estimate_information(work)
+        grown = _Grown(m, [])
+        with _ending(end):
+            mi = None if associations is None else associations.copy()
             while len(m.trees) != 1:
                 began = time.monotonic()
-                pairs = self._choose_pairs(m, associations)
+                pairs = self._choose_pairs(m, mi)
+                if not pairs:
+                    break
                 m_s = self._structure(work, m, pairs)
                 m_c = self._cardinalities(work, bench, m_s)
                 if m_c.gain <= 0:
                     break
                 tree = m.take(m_c.candidate, work.deadline)
-                if associations is not None:
-                    associations.update(bench, tree)
-                history.append(_describe(m_s, m_c, tree, m, len(history), began))
-                work.say(f"step {len(history)}: p-ELBO {m.score:,.2f}, {len(m.trees)} trees")
+                if mi is not None:
+                    mi.update(bench, tree)
+                grown.history.append(_describe(m_s, m_c, tree, m, len(grown.history), began))
+                work.say(f"step {len(grown.history)}: p-ELBO {m.score:,.2f}, {len(m.trees)} trees")
             self._refine(work, bench, m)
-        return self._finish(work, m, history, end)
+        return grown
 
     def _choose_pairs(self, m: GrowingForest, associations: Associations | None) -> list[Pair]:
         """All pairs of the working set (IL), or those with the highest information (CIL)."""
@@ -213,13 +254,13 @@ class IncrementalForest(LatentLearner):
 
         m.refine(refine)
 
-    def _open(self, work: Work) -> Bench:
+    def _read_priors(self, work: Work) -> Priors:
         self._check()
         experts = self.prior
         if isinstance(experts, str | os.PathLike):
             experts = read_priors(experts, work.table)
-        priors = Priors(work.table, experts, self.prior_strength)
-        return Bench(work.data, priors, Effort(n_starts=self.n_starts), work.seed)
+        strength = 1.0 if self.prior_strength == "evidence" else self.prior_strength
+        return Priors(work.table, experts, strength)
 
     def _estimate_information(self, work: Work) -> Associations | None:
         if self.candidate_pairs is None:
@@ -230,9 +271,8 @@ class IncrementalForest(LatentLearner):
         )
         return Associations(work.table, settings)
 
-    def _finish(
-        self, work: Work, m: GrowingForest, history: list[dict[str, Any]], end: dict[str, Any]
-    ) -> Learned:
+    def _finish(self, work: Work, grown: _Grown, end: dict[str, Any]) -> Learned:
+        m, history = grown.forest, grown.history
         structure = m.structure()
         posteriors = m.posteriors()
         predictive = Predictive(structure, posteriors)
@@ -242,6 +282,7 @@ class IncrementalForest(LatentLearner):
             "posterior": posteriors,
             "elbo": sum(tree.bound for tree in m.trees.values()),
             "p_elbo": m.score,
+            "prior_strengths": dict(m.bench.priors.strengths),
             "interrupted": end["interrupted"],
             "stopped": end["stopped"],
         }
@@ -296,11 +337,10 @@ def _describe(
 
 
 @contextmanager
-def _ending() -> Iterator[dict[str, Any]]:
+def _ending(end: dict[str, Any]) -> Iterator[None]:
     """Let a search end early, and keep in mind why."""
-    end: dict[str, Any] = {"interrupted": False, "stopped": None}
     try:
-        yield end
+        yield
     except KeyboardInterrupt:
         end["interrupted"] = True
     except _TimeIsUp:

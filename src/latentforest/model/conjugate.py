@@ -6,15 +6,18 @@ for the parent's states, or none. A prior without axes counts for every row of a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from latentforest.errors import ParameterError
 
 Floats = NDArray[np.float64]
+
+LOG_2_PI = math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,14 @@ class Dirichlet:
     def table(self) -> Floats:
         """Rows of a network's table: the expected probabilities."""
         return self.mean
+
+    def expect(self, posterior: Dirichlet) -> float:
+        """Return the expected logarithm of this density under another one of all rows."""
+        a, own = posterior.concentration, self.concentration
+        logs = digamma(a) - digamma(a.sum(axis=-1, keepdims=True))
+        own = np.broadcast_to(own, a.shape)
+        constants = gammaln(own.sum(axis=-1)) - gammaln(own).sum(axis=-1)
+        return float((constants + ((own - 1.0) * logs).sum(axis=-1)).sum())
 
 
 @dataclass(frozen=True)
@@ -97,6 +108,14 @@ class NormalGamma:
         """Rows of a network's table: mean and variance."""
         return np.stack(np.broadcast_arrays(self.mean, self.variance), axis=-1)
 
+    def expect(self, posterior: NormalGamma) -> float:
+        """Return the expected logarithm of this density under another one of all rows."""
+        precision = posterior.shape / posterior.rate
+        away = (posterior.mean - self.mean) ** 2 * precision + 1.0 / posterior.weight
+        value = 0.5 * (np.log(self.weight) - self.weight * away - LOG_2_PI)
+        value = value + expect_gamma(self.shape + 0.5, self.rate, posterior, self.shape)
+        return float(np.sum(value))
+
     def log_predictive(self, x: Floats) -> Floats:
         """Log-density of values, each alone: Student's t. A last axis of ``x`` meets the rows."""
         return student(x - self.mean, 2.0 * self.shape, self.variance * (1.0 + 1.0 / self.weight))
@@ -130,6 +149,15 @@ class NormalRegression:
         intercept = self.coefficients[..., 0] - slope * self.center
         return np.stack([intercept, slope, self.variance], axis=-1)
 
+    def expect(self, posterior: NormalRegression) -> float:
+        """Return the expected logarithm of this density under another one."""
+        precision = posterior.shape / posterior.rate
+        d = posterior.coefficients - self.coefficients
+        spread = np.trace(self.weight @ np.linalg.inv(posterior.weight))
+        away = d @ self.weight @ d * precision + spread
+        value = 0.5 * (np.linalg.slogdet(self.weight)[1] - away) - LOG_2_PI
+        return float(value + expect_gamma(self.shape + 1.0, self.rate, posterior, self.shape))
+
     def log_predictive(self, y: Floats, x: Floats) -> Floats:
         """Log-density of values given those of the parent: Student's t."""
         z = (x - self.center) / self.unit
@@ -140,6 +168,15 @@ class NormalRegression:
 
 
 Conjugate = Dirichlet | NormalGamma | NormalRegression
+
+
+def expect_gamma(
+    power: Floats, rate: Floats, posterior: NormalGamma | NormalRegression, shape: Floats
+) -> Floats:
+    """Expected logarithm of a Gamma density whose power of the precision is raised."""
+    logs = digamma(posterior.shape) - np.log(posterior.rate)
+    constant = shape * np.log(rate) - gammaln(shape)
+    return np.asarray(constant + (power - 1.0) * logs - rate * posterior.shape / posterior.rate)
 
 
 def student(away: Floats, freedom: Floats, scale: Floats) -> Floats:

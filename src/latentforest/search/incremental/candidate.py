@@ -139,6 +139,13 @@ def adopt(
 
     The first one of an arc may have its root elsewhere, if the parent has no gaps.
     """
+    return raise_tree(bench, *put_together(bench, candidate, trees), deadline=deadline)
+
+
+def put_together(
+    bench: Bench, candidate: Candidate, trees: tuple[Tree, Tree]
+) -> tuple[Structure, FloatArray, dict[str, str]]:
+    """Return structure, posterior and lines of two trees joined by a candidate."""
     lines = {**trees[0].lines, **trees[1].lines, **candidate.lines}
     new, known = candidate.structure, {v.name: v for v in candidate.structure.variables}
     parents: dict[str, tuple[str, ...]] = {}
@@ -163,7 +170,7 @@ def adopt(
         and new.parents(name) == structure.parents(name)
     ]
     copy_families(new, candidate.posterior, structure, q, tuple(fitted))
-    return raise_tree(bench, structure, q, lines, deadline=deadline)
+    return structure, q, lines
 
 
 def rename(candidate: Candidate, name: str) -> Candidate:

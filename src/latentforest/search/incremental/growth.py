@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from latentforest.inference.mixed_information import (
     information_matrix,
 )
 from latentforest.inference.threads import map_threads
-from latentforest.kernels.types import FloatArray
+from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.conjugate import Conjugate
 from latentforest.model.structure import Structure
 from latentforest.search.incremental.arc_addition import add_arc, is_allowed
@@ -90,9 +90,26 @@ class GrowingForest:
         return name in self.ports[home] or (self.turns and name in self.bench.complete)
 
     def all_pairs(self) -> list[Pair]:
-        """List the pairs of the working set that are in different trees."""
-        pairs = combinations(self.working_set, 2)
-        return [(a, b) for a, b in pairs if self.home[a] != self.home[b]]
+        """List the pairs of the working set that may be joined."""
+        names = self.working_set
+        rows, columns = self.find_pairs(names)
+        return [(names[i], names[j]) for i, j in zip(rows, columns, strict=True)]
+
+    def find_pairs(self, names: Sequence[str]) -> tuple[LongArray, LongArray]:
+        """Find the pairs, among some names of the working set, with anything to be done.
+
+        They are in different trees, and two ports, or a port and a possible parent.
+        """
+        homes = np.unique([self.home[name] for name in names], return_inverse=True)[1]
+        is_port = np.array([name in self.ports[self.home[name]] for name in names])
+        is_continuous = np.array([not self._tops[name].variable.is_categorical for name in names])
+        rows, columns = np.triu_indices(len(names), 1)
+        a, b = is_port[rows], is_port[columns]
+        over = np.where(a, is_continuous[columns], is_continuous[rows])  # of the possible parent
+        below = np.where(a, is_continuous[rows], is_continuous[columns])
+        good = (a & b) | ((a | b) & (~over | below))
+        good &= homes[rows] != homes[columns]
+        return rows[good], columns[good]
 
     def judge(self, pairs: Sequence[Pair]) -> Iterator[Move]:
         """Give the moves at some pairs. What is known of tops that did not change is kept."""
@@ -219,10 +236,7 @@ class Associations:
         place = {name: i for i, name in enumerate(self.names)}
         names = forest.working_set
         index = np.array([place[name] for name in names])
-        homes = np.unique([forest.home[name] for name in names], return_inverse=True)[1]
-        rows, columns = np.triu_indices(len(names), 1)
-        apart = homes[rows] != homes[columns]
-        rows, columns = rows[apart], columns[apart]
+        rows, columns = forest.find_pairs(names)
         order = np.argsort(-self.values[index[rows], index[columns]], kind="stable")[:n_pairs]
         return [(names[rows[i]], names[columns[i]]) for i in order]
 
@@ -238,6 +252,12 @@ class Associations:
         self.values[size, :size] = self.values[:size, size] = row
         self.names.append(tree.root)
         self._shares[tree.root] = posterior
+
+    def copy(self) -> Associations:
+        """Return the same, to be updated by itself."""
+        other = copy(self)
+        other.names, other._shares = list(self.names), dict(self._shares)
+        return other
 
     def _forget(self, name: str) -> None:
         if name in self._shares:

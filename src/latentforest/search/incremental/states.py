@@ -16,8 +16,7 @@ from latentforest.search.incremental.bench import Bench
 from latentforest.search.incremental.candidate import Candidate, fit_candidate
 from latentforest.search.incremental.tree import copy_families
 
-APART = 0.5  # share of the counts that moves when a state is split
-"""Two states are made of one by moving this share of its counts up and down."""
+APART = 0.5  # share of the counts that moves up and down when a state is split
 
 
 def introduce_state(bench: Bench, candidate: Candidate, name: str) -> Candidate:
