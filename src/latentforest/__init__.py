@@ -22,11 +22,13 @@ if TYPE_CHECKING:
         DoubleHillClimbing,
         HierarchicalLatentTree,
         HillClimbing,
+        IncrementalForest,
         Independence,
         LatentClass,
         RecursiveGrouping,
     )
     from latentforest.model import Network, Structure, load
+    from latentforest.model.conjugate import Dirichlet, NormalGamma
     from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
 
 _HOMES = {
@@ -35,13 +37,16 @@ _HOMES = {
     "ChowLiu": "latentforest.learners",
     "ChowLiuRecursiveGrouping": "latentforest.learners",
     "Dataset": "latentforest.data",
+    "Dirichlet": "latentforest.model.conjugate",
     "DoubleHillClimbing": "latentforest.learners",
     "EAST": "latentforest.learners",
     "HierarchicalLatentTree": "latentforest.learners",
     "HillClimbing": "latentforest.learners",
+    "IncrementalForest": "latentforest.learners",
     "Independence": "latentforest.learners",
     "LatentClass": "latentforest.learners",
     "Network": "latentforest.model",
+    "NormalGamma": "latentforest.model.conjugate",
     "RecursiveGrouping": "latentforest.learners",
     "Structure": "latentforest.model",
     "Variable": "latentforest.data",
@@ -60,12 +65,15 @@ __all__ = [
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
     "Dataset",
+    "Dirichlet",
     "DoubleHillClimbing",
     "HierarchicalLatentTree",
     "HillClimbing",
+    "IncrementalForest",
     "Independence",
     "LatentClass",
     "Network",
+    "NormalGamma",
     "RecursiveGrouping",
     "Structure",
     "Variable",

@@ -78,7 +78,7 @@ def _list_numbers(forest: Forest, block: GaussianBlock) -> FloatArray:
     return np.concatenate([*parts, *(whiten(bound).ravel() for bound in bounds)])
 
 
-def find_bounded(forest: Forest, theta: FloatArray) -> Collection[str]:
+def find_bounded_in_blocks(forest: Forest, theta: FloatArray) -> Collection[str]:
     """Name the variables of blocks, constant ones aside, whose variance is at its bound."""
     structure, found = forest.structure, list[str]()
     for block in list_blocks(forest):

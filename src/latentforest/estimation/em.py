@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import numbers
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from latentforest.errors import ParameterError
 from latentforest.estimation.block_families import (
-    find_bounded,
+    find_bounded_in_blocks,
     list_block_numbers,
     list_block_tasks,
     list_blocks,
@@ -40,6 +40,7 @@ from latentforest.kernels.em import (
 from latentforest.kernels.gaussian import N_ROWS
 from latentforest.kernels.plan import count_numbers
 from latentforest.kernels.types import FloatArray
+from latentforest.model.structure import Structure
 
 LOG_IMPOSSIBLE = -1e6  # what a row of probability zero adds, so that objectives can be compared
 PIECE_SECONDS = (
@@ -154,21 +155,17 @@ def fit(
     prior = np.zeros(forest.n_values) if prior is None else np.asarray(prior, dtype=np.float64)
     if prior.shape != (forest.n_values,):
         raise ParameterError(f"prior has shape {prior.shape}, expected ({forest.n_values},)")
-    task = _Task(
+    task = Task(
         forest,
         prior,
         settings or EMSettings(),
         report,
         deadline,
     )
-    if task.is_small(len(starts)):
-        result = task.climb_at_once(starts.copy())
-        if result is not None:
-            return result
-    return task.climb_by_levels(starts)
+    return task.climb(starts)
 
 
-class _Task:
+class Task:
     """One fit: the forest, the prior, and how to run iterations on it."""
 
     def __init__(
@@ -180,7 +177,7 @@ class _Task:
         deadline: float | None,
     ) -> None:
         self.forest = forest
-        self.prior = extend_prior(forest, prior)
+        self.prior = self.read_prior(forest, prior)
         self.settings = settings
         self.report = report
         self.deadline = deadline
@@ -189,6 +186,17 @@ class _Task:
         self.is_compiled = len(forest.plans) == 1
         self.was_interrupted = False
         self.was_scaled = False
+
+    def read_prior(self, forest: Forest, prior: FloatArray) -> FloatArray:
+        return extend_prior(forest, prior)
+
+    def climb(self, starts: FloatArray) -> FitResult:
+        """Fit from some starts, the quickest way."""
+        if self.is_small(len(starts)):
+            result = self.climb_at_once(starts.copy())
+            if result is not None:
+                return result
+        return self.climb_by_levels(starts)
 
     def is_small(self, n_starts: int) -> bool:
         """Whether one compiled call does all within a moment."""
@@ -213,8 +221,7 @@ class _Task:
         """Whether states that fast arithmetic may have lost made no difference to the result."""
         if not self.was_scaled:
             return True
-        value, lost = self.forest.log_likelihood(theta)
-        value += log_prior(self.families, self.prior, theta)
+        value, lost = self.measure(theta)
         return lost == 0.0 and abs(value - objective) <= CONFIRMED * max(1.0, abs(value))
 
     def climb_by_levels(self, starts: FloatArray) -> FitResult:
@@ -252,16 +259,15 @@ class _Task:
         leave_unjudged(climbs[best], thetas[best])
         if self.is_compiled and self.was_scaled and not self.was_interrupted:
             reached = climbs[best].values[OBJECTIVE]
-            value, lost = self.forest.log_likelihood(thetas[best])
-            value += log_prior(self.families, self.prior, thetas[best])
+            value, lost = self.measure(thetas[best])
             if lost > 0.0 or value < reached - CONFIRMED * abs(reached):  # states were lost
                 self.is_compiled = False
                 thetas[best][:] = first
                 climbs[best] = self.make_climb()
                 self.run(thetas[best], climbs[best], limits, trajectories[best])
                 leave_unjudged(climbs[best], thetas[best])
-        value, lost = self.forest.log_likelihood(thetas[best])
-        value += log_prior(self.families, self.prior, thetas[best]) + lost * LOG_IMPOSSIBLE
+        value, lost = self.measure(thetas[best])
+        value += lost * LOG_IMPOSSIBLE
         return self.result(thetas[best], value, lost, climbs[best], trajectories[best])
 
     def make_climb(self) -> Climb:
@@ -318,10 +324,23 @@ class _Task:
             if is_sound or is_over:
                 return not is_over
             self.is_compiled = False
+        return self.step(theta, climb, limits, trajectory)
+
+    def step(self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray) -> bool:
+        """Run one iteration from here, over all blocks; false when the run is over."""
         value, lost = self.forest.expected_counts(theta, climb.counts)
         value += lost * LOG_IMPOSSIBLE
         goes_on: bool = advance(climb, self.families, theta, value, self.prior, limits, trajectory)
         return goes_on
+
+    def measure(self, theta: FloatArray) -> tuple[float, float]:
+        """Objective over the possible rows, and the weight of the others."""
+        value, lost = self.forest.log_likelihood(theta)
+        return value + self.log_prior(theta), lost
+
+    def log_prior(self, theta: FloatArray) -> float:
+        """What the objective has beside the log-likelihood."""
+        return float(log_prior(self.families, self.prior, theta))
 
     def monitor(self, climb: Climb, trajectory: FloatArray, lost: float) -> Monitor:
         n_done, converged = int(climb.flags[N_DONE]), bool(climb.flags[CONVERGED])
@@ -335,22 +354,25 @@ class _Task:
             reason = f"the limit of {self.settings.max_iterations} iterations was reached"
         return Monitor(trajectory[:n_done].copy(), converged, reason, lost, self.was_interrupted)
 
+    def find_bounded(self, theta: FloatArray) -> tuple[str, ...]:
+        return find_bounded(self.forest, theta)
+
     def result(
         self, theta: FloatArray, objective: float, lost: float, climb: Climb, trajectory: FloatArray
     ) -> FitResult:
-        log_likelihood = objective - log_prior(self.families, self.prior, theta)
+        log_likelihood = objective - self.log_prior(theta)
         if lost > 0:
             log_likelihood = -np.inf
         monitor = self.monitor(climb, trajectory, lost)
-        bounded = _find_bounded(self.forest, theta)
+        bounded = self.find_bounded(theta)
         return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
 
 
-def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
+def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
     """Name the columns, constant ones aside, with a variance at its lower bound."""
     structure = forest.structure
     inside = {name for block in list_blocks(forest) for name in block.names}
-    found = [*find_bounded(forest, theta)] if inside else []
+    found = [*find_bounded_in_blocks(forest, theta)] if inside else []
     for name in (set(structure.continuous) & set(forest.free)) - inside:
         about = forest.data.summary(name)
         variances = structure.table_view(theta, name)[..., -1]
@@ -361,22 +383,33 @@ def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
 
 def free_families(forest: Forest) -> Families:
     """List where the free tables lie in the parameter vector."""
-    structure, (sums, _) = forest.structure, place_sums(forest.structure)
-    blocks = list_blocks(forest)
+    structure, blocks = forest.structure, list_blocks(forest)
     inside = {name for block in blocks for name in block.names}
     names = [name for name in forest.free if name not in inside]
+    families = list_families(structure, names)
+    if not blocks:
+        return families
+    entries, tasks = list_block_tasks(forest, len(names) + len(blocks))
+    nothing = [0] * len(blocks)
+    return Families(
+        np.array([*families.offset, *entries], np.int64),
+        np.array([*families.n_rows, *nothing], np.int64),
+        np.array([*families.n_states, *nothing, *tasks], np.int64),
+    )
+
+
+def list_families(structure: Structure, names: Sequence[str]) -> Families:
+    """List where some tables, outside blocks, lie in the parameter vector."""
+    sums, _ = place_sums(structure)
     shapes = [structure.shape(name) for name in names]
     lengths = [shape[-1] for shape in shapes]
     for i, name in enumerate(names):
         if name in sums:
             lengths[i] = -sums[name]
-    entries, tasks = list[int](), list[int]()
-    if blocks:
-        entries, tasks = list_block_tasks(forest, len(names) + len(blocks))
     return Families(
-        np.array([*map(structure.offset, names), *entries], np.int64),
-        np.array([math.prod(shape[:-1]) for shape in shapes] + [0] * len(blocks), np.int64),
-        np.array(lengths + [0] * len(blocks) + tasks, np.int64),
+        np.array([structure.offset(name) for name in names], np.int64),
+        np.array([math.prod(shape[:-1]) for shape in shapes], np.int64),
+        np.array(lengths, np.int64),
     )
 
 

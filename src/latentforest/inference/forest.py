@@ -212,6 +212,8 @@ class Forest:
         for the patterns of each block, ``(n_patterns, n_states of the parent)``.
     shared
         Variables of pouches whose covariances are the same for all states of the parent.
+    masks
+        For dense variables whose subtrees are not part of the structure: the columns there.
 
     Examples
     --------
@@ -230,6 +232,7 @@ class Forest:
         free: Collection[str] | None = None,
         dense: Mapping[str, Sequence[FloatArray]] | None = None,
         shared: Collection[str] = (),
+        masks: Mapping[str, Mask] | None = None,
     ) -> None:
         _check(structure, data)
         self.structure = structure
@@ -238,6 +241,7 @@ class Forest:
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
         known = None if dense else data.known_nodes()
+        bits.update(masks or {})
         self.roots = draw_forest(structure, bits, data.group, dense, known)
         self.nodes = flatten(self.roots)
         names = [name for node in self.nodes for name in (node.name, *node.columns) if name]

@@ -7,6 +7,7 @@ from latentforest.learners.double_hill_climbing import DoubleHillClimbing
 from latentforest.learners.east import EAST
 from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTree
 from latentforest.learners.hill_climbing import HillClimbing
+from latentforest.learners.incremental_forest import IncrementalForest
 from latentforest.learners.independence import Independence
 from latentforest.learners.latent_class import LatentClass
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
@@ -20,6 +21,7 @@ __all__ = [
     "DoubleHillClimbing",
     "HierarchicalLatentTree",
     "HillClimbing",
+    "IncrementalForest",
     "Independence",
     "LatentClass",
     "RecursiveGrouping",
