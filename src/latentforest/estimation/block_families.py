@@ -26,6 +26,8 @@ AT_BOUND = 1e-9  # how far above its bound an eigenvalue may be to count as boun
 
 def list_blocks(forest: Forest) -> list[GaussianBlock]:
     """List the blocks of a forest that have a free family."""
+    if not forest.structure.continuous:
+        return []
     drawn = [node.block for node in forest.nodes if node.block is not None]
     return [block for block in drawn if block.members(forest.free)]
 

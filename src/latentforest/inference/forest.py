@@ -457,7 +457,7 @@ def _writable(theta: FloatArray) -> FloatArray:
 
 
 def _check(structure: Structure, data: PatternedData) -> None:
-    for name in structure.names:
+    for name in () if structure.is_forest else structure.names:
         if len(structure.categorical_parents(name)) > 1:
             raise ModelError(
                 f"a forest is needed, but variable {name!r} has parents {structure.parents(name)}"

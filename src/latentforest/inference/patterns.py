@@ -183,11 +183,14 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
     most = target if must_pair else min((target + 1) // 2 - 1, MOST_PATTERNS)  # for it to pay
     tops, merges = list(masks), list[tuple[Mask, Mask]]()
     alive = dict.fromkeys(tops)
+    sizes = {mask: store.column(mask).n_patterns for mask in tops}
     queue: list[tuple[int, int, Mask, Mask]] = []
 
     def consider(i: int, first: int, last: int) -> None:
+        if sizes[tops[i]] > most:  # a union has at least as many patterns
+            return
         for j in range(max(first, 0), min(last + 1, len(tops))):
-            if j != i:
+            if j != i and sizes[tops[j]] <= most:
                 low, high = (tops[i], tops[j]) if i < j else (tops[j], tops[i])
                 count = store.count(low, high)
                 if count <= most:
@@ -205,6 +208,6 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
         tops[i] = low | high
         del alive[low], alive[high]
         alive[tops[i]] = None
-        store.column(tops[i], [low, high])
+        sizes[tops[i]] = store.column(tops[i], [low, high]).n_patterns
         consider(i, i - WINDOW, i + WINDOW)
     return Grouping(tuple(tops), tuple(merges))

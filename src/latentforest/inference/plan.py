@@ -249,13 +249,45 @@ def build_plan(
         if node.is_root
     ]
     evidence = _join_evidence(nodes, counts, dense or {})
+    if structure.continuous:
+        further = _add_continuous(
+            structure, nodes, laid, weights, free, summarize, fields, sizes, evidence, len(child)
+        )
+        child, place = (np.concatenate(both) for both in zip((child, place), further, strict=True))
+    return Plan(
+        fields,
+        child,
+        place,
+        _concatenate(links, np.int32),
+        _concatenate(pattern_weights, np.float64),
+        _concatenate(evidence, np.float64),
+        sizes,
+    )
+
+
+def _add_continuous(
+    structure: Structure,
+    nodes: list[Node],
+    laid: list[Laid],
+    weights: FloatArray,
+    free: Collection[str] | None,
+    summarize: Summarize | None,
+    fields: LongArray,
+    sizes: LongArray,
+    evidence: list[FloatArray],
+    n_slots: int,
+) -> tuple[LongArray, LongArray]:
+    """Complete a plan by its Gaussian nodes and blocks.
+
+    Returns what follows the slots: places of tables, then tasks of blocks; places of sums.
+    """
     _place_measures(fields, sizes, sum(map(len, evidence)))
     evidence += _join_measures(nodes, laid, weights)
     tables, sums = _place_columns(structure, nodes)
     tasks: list[int] = []
     for node, here, record in zip(nodes, laid, fields.reshape(-1, P.N_FIELDS), strict=True):
         if node.block is not None and summarize is not None:
-            record[P.PARAMETERS] = len(child) + len(tables) + len(tasks)
+            record[P.PARAMETERS] = n_slots + len(tables) + len(tasks)
             record[P.WEIGHTS] = sum(map(len, evidence))
             about = [summarize(name) for name in node.columns]
             entries, data = _describe_block(
@@ -266,19 +298,9 @@ def build_plan(
     if tasks:
         from latentforest.kernels import block_steps  # compiles, so only when needed
 
-        sizes[P.FILL + 1], sizes[P.COLLECT + 1] = (
-            block_steps.FILL_ADDRESS,
-            block_steps.COLLECT_ADDRESS,
-        )
-    return Plan(
-        fields,
-        np.concatenate([child, tables, _integers(tasks)]),
-        np.concatenate([place, sums]),
-        _concatenate(links, np.int32),
-        _concatenate(pattern_weights, np.float64),
-        _concatenate(evidence, np.float64),
-        sizes,
-    )
+        sizes[P.FILL + 1] = block_steps.FILL_ADDRESS
+        sizes[P.COLLECT + 1] = block_steps.COLLECT_ADDRESS
+    return np.concatenate([tables, _integers(tasks)]), sums
 
 
 def _describe_block(
