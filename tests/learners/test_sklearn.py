@@ -19,6 +19,7 @@ from latentforest import (
     ChowLiu,
     ChowLiuRecursiveGrouping,
     HierarchicalLatentTree,
+    IncrementalForest,
     Independence,
     LatentClass,
     RecursiveGrouping,
@@ -60,6 +61,8 @@ def find_expected_failures(estimator):
     """The checks whose tables a learner refuses."""
     if isinstance(estimator, LatentClass | Independence):
         return {}
+    if isinstance(estimator, IncrementalForest):
+        return SEVERAL
     if isinstance(estimator, BinaryForest | RecursiveGrouping):
         return NOT_APPLICABLE | SEVERAL
     return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})
@@ -77,6 +80,8 @@ def find_expected_failures(estimator):
         ChowLiuRecursiveGrouping(),
         BridgedIslands(max_rounds=1),
         HierarchicalLatentTree(),
+        IncrementalForest(),
+        IncrementalForest(candidate_pairs=2),
     ],
     expected_failed_checks=find_expected_failures,
 )

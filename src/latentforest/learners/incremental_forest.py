@@ -39,6 +39,7 @@ from latentforest.search.incremental.tree import Tree, raise_tree
 
 STEP = ("step", "operator", "parent", "child", "n_states", "p_elbo", "candidates", "seconds")
 SAY_EVERY = 50  # candidates
+TIE = 1e-6  # gains that differ less are equal, up to rounding; the first counts
 N_ROUNDS = 3  # of growing with other strengths of the priors
 
 
@@ -157,8 +158,10 @@ class IncrementalForest(LatentLearner):
 
     def _learn(self, work: Work) -> Learned:
         priors = self._read_priors(work)
-        associations = self._estimate_information(work)
         end: dict[str, Any] = {"interrupted": False, "stopped": None}
+        associations = None
+        with _ending(end):
+            associations = self._estimate_information(work)
         best = self._grow(work, priors, associations, end)
         for _ in range(N_ROUNDS if self.prior_strength == "evidence" else 0):
             if end["interrupted"] or end["stopped"]:
@@ -184,6 +187,8 @@ class IncrementalForest(LatentLearner):
         bench = Bench(work.data, priors, Effort(n_starts=self.n_starts), work.seed)
         m = GrowingForest(bench, self.reroot)
         grown = _Grown(m, [])
+        if end["interrupted"]:
+            return grown
         with _ending(end):
             mi = None if associations is None else associations.copy()
             while len(m.trees) != 1:
@@ -216,7 +221,7 @@ class IncrementalForest(LatentLearner):
         for n, move in enumerate(m.judge(pairs)):
             if work.is_late():
                 raise _TimeIsUp
-            if best is None or move.gain > best.gain:
+            if best is None or move.gain > best.gain + TIE:
                 best = move
             if n % SAY_EVERY == 0:
                 work.say(

@@ -126,6 +126,8 @@ def fit_candidate(
     forest = Forest(structure, bench.data, free, messages, masks)
     prior = pack_priors(structure, bench.priors)
     result = fit_posterior(forest, starts, prior, bench.effort.local)
+    if result.monitor.was_interrupted:
+        raise KeyboardInterrupt
     return Candidate(operator, parts, structure, result.parameters, result.objective, {})
 
 
