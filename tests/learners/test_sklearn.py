@@ -51,9 +51,8 @@ TOO_FEW = dict.fromkeys(
 )
 
 
-SEVERAL = {
-    "check_methods_sample_order_invariance": "wants one array: posteriors of a forest are a list"
-}
+SEVERAL_REASON = "wants one array: posteriors of a forest are a list"
+SEVERAL = {"check_methods_sample_order_invariance": SEVERAL_REASON}
 NEED_THREE = (EAST, BridgedIslands, HierarchicalLatentTree)
 
 
@@ -62,7 +61,7 @@ def find_expected_failures(estimator):
     if isinstance(estimator, LatentClass | Independence):
         return {}
     if isinstance(estimator, IncrementalForest):
-        return SEVERAL
+        return SEVERAL | {"check_sample_weight_equivalence_on_dense_data": SEVERAL_REASON}
     if isinstance(estimator, BinaryForest | RecursiveGrouping):
         return NOT_APPLICABLE | SEVERAL
     return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})

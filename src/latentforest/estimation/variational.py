@@ -209,9 +209,10 @@ def pack_priors(structure: Structure, priors: Priors) -> FloatArray:
 def _find_prior(structure: Structure, priors: Priors, name: str) -> Conjugate:
     if name in structure.latents:
         return priors.of_latent(structure.shape(name)[-1])
+    has_parent = bool(structure.parents(name))
     if name in structure.continuous:
-        return priors.of_gaussian(name)
-    return priors.of_table(name)
+        return priors.of_gaussian(name, has_parent)
+    return priors.of_table(name, has_parent)
 
 
 def from_parameters(
