@@ -17,9 +17,10 @@ import numpy as np
 from latentforest.errors import ParameterError
 from latentforest.estimation.block_families import (
     find_bounded,
-    list_block_numbers,
-    list_block_tasks,
     list_blocks,
+    list_numbers_of_updates,
+    list_tasks_of_updates,
+    list_tied,
 )
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
@@ -362,21 +363,20 @@ def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
 def free_families(forest: Forest) -> Families:
     """List where the free tables lie in the parameter vector."""
     structure, (sums, _) = forest.structure, place_sums(forest.structure)
-    blocks = list_blocks(forest)
-    inside = {name for block in blocks for name in block.names}
-    names = [name for name in forest.free if name not in inside]
+    blocks, tied = list_blocks(forest), list_tied(forest)
+    apart = {name for block in blocks for name in block.names} | set(tied)
+    names = [name for name in forest.free if name not in apart]
     shapes = [structure.shape(name) for name in names]
     lengths = [shape[-1] for shape in shapes]
     for i, name in enumerate(names):
         if name in sums:
             lengths[i] = -sums[name]
-    entries, tasks = list[int](), list[int]()
-    if blocks:
-        entries, tasks = list_block_tasks(forest, len(names) + len(blocks))
+    n_others = len(blocks) + bool(tied)
+    entries, tasks = list_tasks_of_updates(forest, len(names) + n_others)
     return Families(
         np.array([*map(structure.offset, names), *entries], np.int64),
-        np.array([math.prod(shape[:-1]) for shape in shapes] + [0] * len(blocks), np.int64),
-        np.array(lengths + [0] * len(blocks) + tasks, np.int64),
+        np.array([math.prod(shape[:-1]) for shape in shapes] + [0] * n_others, np.int64),
+        np.array(lengths + [0] * n_others + tasks, np.int64),
     )
 
 
@@ -392,4 +392,4 @@ def extend_prior(forest: Forest, prior: FloatArray) -> FloatArray:
             n_rows = math.prod(forest.structure.shape(name)[:-1])
             row = (about.mean, about.variance, about.least_variance)
             extended[sums[name] : sums[name] + N_ROWS * n_rows] = np.tile(row, n_rows)
-    return np.concatenate([extended, *list_block_numbers(forest)]) if inside else extended
+    return np.concatenate([extended, *list_numbers_of_updates(forest)])

@@ -192,7 +192,10 @@ class Forest:
         For each variable whose subtree is replaced by fixed messages to its parent: the messages
         for the patterns of each block, ``(n_patterns, n_states of the parent)``.
     shared
-        Variables of pouches whose covariances are the same for all states of the parent.
+        Continuous variables whose variances, and covariances in a pouch, are the same for all
+        states of the parent.
+    equal
+        Gaussian leaves of one variable that have the same variance as each other.
 
     Examples
     --------
@@ -211,11 +214,12 @@ class Forest:
         free: Collection[str] | None = None,
         dense: Mapping[str, Sequence[FloatArray]] | None = None,
         shared: Collection[str] = (),
+        equal: Collection[str] = (),
     ) -> None:
         _check(structure, data)
         self.structure = structure
         self.data = data
-        self.shared = shared
+        self.shared, self.equal = frozenset(shared), frozenset(equal)
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
         self.roots = draw_forest(structure, bits, data.group, dense)
