@@ -153,8 +153,8 @@ def correlate(
     matrix = (vectors * np.maximum(eigenvalues, LEAST_EIGENVALUE)) @ vectors.T
     size = np.sqrt(np.diag(matrix))
     matrix = matrix / np.outer(size, size)
-    matrix = (matrix + matrix.T) / 2
-    return matrix
+    matrix += matrix.T
+    return 0.5 * matrix
 
 
 def list_scales(about: Sequence[ColumnSummary]) -> FloatArray:

@@ -6,6 +6,7 @@ over these rows: it gives log-likelihoods and expected counts for any parameters
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -20,6 +21,7 @@ from latentforest.inference.plan import build_plan, draw_forest, flatten, place_
 from latentforest.inference.threads import count_threads, map_threads
 from latentforest.kernels.plan import (
     BELIEFS,
+    BLOCK,
     COLUMN,
     GAUSSIAN,
     MESSAGES,
@@ -34,6 +36,7 @@ from latentforest.kernels.plan import (
 from latentforest.kernels.propagation import propagate
 from latentforest.kernels.rescue import add_row, message_of_pattern
 from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.kernels.vector import LANES
 from latentforest.model.structure import Structure
 
 BLOCK_ROWS = 1 << 16  # rows that are propagated at once; more are split, whatever the threads
@@ -88,6 +91,7 @@ class PatternedData:
         self.n_rows = merged.n_rows
         self.total_weight = float(merged.total_weight)
         self.bits = {name: 1 << j for j, name in enumerate(merged.names)}
+        self.rows: dict[str, Mask] = {}
         self._cards = [len(variable.states or ()) for variable in merged.variables]
         most = min(BLOCK_ROWS, max(BLOCK_CELLS // len(self._cards), 1))
         n_blocks = -(-self.n_rows // (most if block_rows is None else min(most, block_rows)))
@@ -143,6 +147,21 @@ class PatternedData:
         places = [self._places[name] for name in names]
         return self._correlations[np.ix_(places, places)]
 
+    def with_rows(self, names: Sequence[str]) -> PatternedData:
+        """Return the same table for regions whose frozen parts have a message for each row.
+
+        The names are those of variables that `Forest` may get such messages for.
+        """
+        data = copy.copy(self)
+        n_bits, n = len(self.bits), len(names)
+        data.rows = {name: 1 << (n_bits + j) for j, name in enumerate(names)}
+        data.blocks = [Block(store.with_rows(n), weights) for store, weights in self.blocks]
+        data.sample = data.blocks[0].store
+        if self.sample is not self.blocks[0].store:
+            data.sample = self.sample.with_rows(n)
+        data._groupings, data._whole = {}, None
+        return data
+
     def first_row(self, b: int) -> int:
         """Return the number of the first (merged) row of a block."""
         return int(self._edges[b])
@@ -190,7 +209,8 @@ class Forest:
         Variables whose tables are estimated; default all.
     dense
         For each variable whose subtree is replaced by fixed messages to its parent: the messages
-        for the patterns of each block, ``(n_patterns, n_states of the parent)``.
+        for the patterns of each block, ``(n_patterns, n_states of the parent)``; for each row if
+        the table has rows under the variable's name (``PatternedData.with_rows``).
     shared
         Continuous variables whose variances, and covariances in a pouch, are the same for all
         states of the parent.
@@ -222,6 +242,7 @@ class Forest:
         self.shared, self.equal = frozenset(shared), frozenset(equal)
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
+        bits |= {name: data.rows[name] for name in dense if name in data.rows}
         self.roots = draw_forest(structure, bits, data.group, dense)
         self.nodes = flatten(self.roots)
         names = [name for node in self.nodes for name in (node.name, *node.columns) if name]
@@ -340,6 +361,26 @@ class Forest:
                 result[name].append(messages)
             self.give_back(b, work)
         return result
+
+    def log_potentials(self, theta: FloatArray) -> dict[tuple[str, ...], FloatArray]:
+        """Return the log-density of the values in each block of variables, given each state.
+
+        For every (merged) row; the keys are the names of the variables.
+        """
+        theta = _writable(theta)
+        parts: dict[tuple[str, ...], list[FloatArray]] = {}
+        for b, plan in enumerate(self.plans):
+            work, store = self.take_workspace(b), self.data.blocks[b].store
+            propagate(plan, work, theta, NOTHING, NOTHING, 0.0, True)
+            for node, record in zip(self.nodes, plan.nodes.reshape(-1, N_FIELDS), strict=True):
+                if node.kind == BLOCK:
+                    n, column = int(record[N_PATTERNS]), int(record[COLUMN])
+                    place = record[BELIEFS] + -(-n // LANES) * LANES
+                    logs = work.buffer[place : place + n * column].reshape(n, column)
+                    codes = store.column(node.mask).codes
+                    parts.setdefault(node.columns, []).append(logs[codes, : record[WIDTH]])
+            self.give_back(b, work)
+        return {names: np.concatenate(logs) for names, logs in parts.items()}
 
     def _over_blocks(self, function: Callable[[int], Result]) -> Iterable[Result]:
         return map_threads(function, range(len(self.plans)), self.data.n_jobs)

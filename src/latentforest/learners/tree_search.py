@@ -215,6 +215,10 @@ class TreeSearch(LatentLearner):
             raise ParameterError(f"evaluation must be one of {known}, got {self.evaluation!r}")
         if self.smoothing != "cv":
             pseudo_counts(Structure(table.variables, {}), self.smoothing)
+        self._check_initial(table)
+
+    def _check_initial(self, table: Dataset) -> None:
+        """Refuse tables and initial models that the search cannot begin with."""
         initial = make_start(table)
         if self.start is None:
             self._check_fixed(initial)

@@ -112,6 +112,12 @@ class Effort:
         return Stream(zlib.crc32("\0".join(names).encode()) | self.seed << 32)
 
 
+    def generator(self, *names: str) -> np.random.Generator:
+        """Random numbers for what these names identify."""
+        key = zlib.crc32("\0".join(names).encode()) | self.seed << 32
+        return np.random.Generator(np.random.Philox(key=key))
+
+
 class Stream:
     """Random tables, one after another."""
 
