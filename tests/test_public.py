@@ -18,6 +18,7 @@ PUBLIC = [
     "ChowLiuRecursiveGrouping",
     "Dataset",
     "DoubleHillClimbing",
+    "GaussianEAST",
     "HierarchicalLatentTree",
     "HillClimbing",
     "Independence",

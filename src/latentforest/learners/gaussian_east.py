@@ -107,12 +107,12 @@ class GaussianEAST(TreeSearch):
 
     def __init__(
         self,
-        mu: int = 8,
+        mu: int = 4,
         nu: int = 20,
         cost_effectiveness: bool = True,
         n_winners: int = 4,
         n_reserves: int = 8,
-        max_candidates: int | None = 32,
+        max_candidates: int | None = 16,
         n_runs: int = 1,
         any_mediator: bool = True,
         start: Network | NetworkLearner | None = None,
@@ -216,7 +216,7 @@ class GaussianEAST(TreeSearch):
 
     def _fit_start(self, work: Work, search: Search, run: int) -> Model:
         if self.start is not None:
-            network = self.start if isinstance(self.start, Network) else self.start.network_
+            network = _read_start(self.start)
             self._check_fixed(network.structure)
             return fit_fully(network, work.data, search.settings, work.deadline)
         work.say("start: one latent variable with two states")
@@ -232,15 +232,19 @@ class GaussianEAST(TreeSearch):
         if self.start is None:
             self._check_fixed(make_start(table))
             return
-        network = self.start if isinstance(self.start, Network) else None
-        if isinstance(self.start, NetworkLearner):
-            network = getattr(self.start, "network_", None)
-        if network is None:
-            raise ParameterError(
-                f"start must be a Network or a fitted learner, got {type(self.start).__name__}"
-            )
+        network = _read_start(self.start)
         check_columns(network, table)
         _check_pouch_tree(network.structure)
+
+
+def _read_start(start: Any) -> Network:
+    """The network of an initial model, or a refusal."""
+    network = getattr(start, "network_", None) if isinstance(start, NetworkLearner) else start
+    if not isinstance(network, Network):
+        raise ParameterError(
+            f"start must be a Network or a fitted learner, got {type(start).__name__}"
+        )
+    return network
 
 
 def _step(

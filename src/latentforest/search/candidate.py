@@ -111,7 +111,6 @@ class Effort:
         """Random tables for what these names identify."""
         return Stream(zlib.crc32("\0".join(names).encode()) | self.seed << 32)
 
-
     def generator(self, *names: str) -> np.random.Generator:
         """Random numbers for what these names identify."""
         key = zlib.crc32("\0".join(names).encode()) | self.seed << 32

@@ -70,10 +70,7 @@ class PouchCandidate(Candidate):
 
     def edit(self, network: Network) -> Network:
         """Apply the operator; the free tables are left empty."""
-        network = network.rooted_at(self.root)
-        structure = self.after.structure(self.root)
-        nothing = {name: np.zeros(structure.shape(name)) for name in self.region}
-        return assemble(self.after, self.root, network, nothing)
+        return assemble(self.after, self.root, network.rooted_at(self.root), self.region)
 
     @classmethod
     def propose(cls, tree: Tree, rules: Rules) -> Iterator[Candidate]:
@@ -98,7 +95,7 @@ def fit_locally(
 
     ``data`` has rows for the frozen parts (``PatternedData.with_rows``).
     """
-    edited = candidate.edit(evidence.network)
+    edited = candidate.edit(evidence.rooted_at(candidate.root))
     tree, root, region = candidate.after, candidate.root, candidate.region
     rests = evidence.send_up(edited, tree, root, region)
     names = dict(zip(rests, data.rows, strict=False))
@@ -157,15 +154,11 @@ def guess_limbs(
 ) -> dict[str, FloatArray]:
     """Guess the tables of limbs, given shares of the rows in the states of their parent."""
     tables: dict[str, FloatArray] = {}
-    moments = None
     for limb in limbs:
         if limb[0] in evidence.tree.cards:
             counts = (shares * evidence.weights[:, None]).T @ evidence.posteriors[limb[0]]
             counts += 1e-3
             tables[limb[0]] = soften(counts / counts.sum(axis=1, keepdims=True))
-        elif evidence.tree.is_pouch(limb):
-            moments = evidence.moments(shares) if moments is None else moments
-            tables |= evidence.write_pouch(limb, *moments[1:])
         else:
             tables |= evidence.guess(limb, shares)
     return tables

@@ -35,6 +35,7 @@ class Evidence:
         self.network, self.data = network, data
         self.tree = PouchTree.of(network.structure)
         self.weights = data.dataset.weights
+        self._rooted: dict[str, Network] = {}
         blocks = Forest(network.structure, data).log_potentials(network.parameters)
         self.logs: dict[Limb, FloatArray] = {}
         for limbs in self.tree.limbs.values():
@@ -44,12 +45,19 @@ class Evidence:
                 elif not self.tree.is_latent(limb):
                     self.logs[limb] = self._weigh_leaf(limb[0])
 
+    def rooted_at(self, name: str) -> Network:
+        """The network, rooted at a latent variable."""
+        if name not in self._rooted:
+            self._rooted[name] = self.network.rooted_at(name)
+        return self._rooted[name]
+
     def _weigh_leaf(self, name: str) -> FloatArray:
         table, column = self.network.cpd(name), self.data.dataset.column(name)
         if self.tree.variables[name].is_categorical:
             with np.errstate(divide="ignore"):
                 logs = np.log(table)
-            return np.concatenate([logs, np.zeros((len(table), 1))], axis=1).T[column]
+            by_code: FloatArray = np.concatenate([logs, np.zeros((len(table), 1))], axis=1).T
+            return by_code[column]
         mean, variance = table[:, 0], table[:, 1]
         result: FloatArray = (column[:, None] - mean) ** 2 / variance + np.log(variance)
         result += LOG_2_PI
@@ -141,19 +149,21 @@ class Evidence:
         """Positions of the continuous columns."""
         return {name: j for j, name in enumerate(self.names)}
 
-    def moments(self, shares: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Weights, scaled means and scaled covariances of all columns for some shares of the rows.
+    def moments(
+        self, shares: FloatArray, names: Limb | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Weights, scaled means and scaled covariances of columns for some shares of the rows.
 
-        ``shares`` is (n_rows, n_groups). Missing values count as if they were at the mean of all
-        rows, which is good enough for guesses.
+        ``shares`` is (n_rows, n_groups); all columns by default. Missing values count as if they
+        were at the mean of all rows, which is good enough for guesses.
         """
-        x, w = self.scaled, shares * self.weights[:, None]
+        names = tuple(self.names) if names is None else names
+        x, w = self.scaled[:, [self.place[name] for name in names]], shares * self.weights[:, None]
         n = np.maximum(w.sum(axis=0), FEWEST)
         means = w.T @ x / n[:, None]
-        squares = np.stack([(x * w[:, k : k + 1]).T @ x for k in range(w.shape[1])])
+        squares = np.stack([(x * column[:, None]).T @ x for column in w.T])
         covariances = squares / n[:, None, None] - means[:, :, None] * means[:, None, :]
-        reference = self.data.correlations(tuple(self.names))
-        covariances = (1 - RIDGE) * covariances + RIDGE * reference
+        covariances = (1 - RIDGE) * covariances + RIDGE * self.data.correlations(names)
         return n, means, covariances
 
     @cached_property
@@ -163,26 +173,22 @@ class Evidence:
 
     def guess(self, limb: Limb, shares: FloatArray) -> dict[str, FloatArray]:
         """Tables of an observed limb for groups of rows given by their shares."""
+        if self.tree.is_pouch(limb):
+            return self._write_pouch(limb, *self.moments(shares, limb)[1:])
         name = limb[0]
-        if not self.tree.is_pouch(limb):
-            counts = np.zeros((shares.shape[1], self.tree.variables[name].n_states))
-            column = self.data.dataset.column(name)
-            seen = column >= 0
-            weighted = (shares * self.weights[:, None])[seen]
-            np.add.at(counts.T, column[seen], weighted)
-            counts += 0.5
-            return {name: counts / counts.sum(axis=1, keepdims=True)}
-        return self.write_pouch(limb, *self.moments(shares)[1:])
+        column, n_states = self.data.dataset.column(name), self.tree.variables[name].n_states
+        counts = (shares * self.weights[:, None]).T @ (column[:, None] == np.arange(n_states))
+        counts = counts + 0.5
+        return {name: counts / counts.sum(axis=1, keepdims=True)}
 
-    def write_pouch(
+    def _write_pouch(
         self, limb: Limb, means: FloatArray, covariances: FloatArray
     ) -> dict[str, FloatArray]:
-        """Tables of a pouch from scaled means and covariances of all columns."""
-        places = [self.place[name] for name in limb]
+        """Tables of a pouch from its scaled means and covariances."""
         about = [self.data.summary(name) for name in limb]
         spread = np.sqrt([each.variance for each in about])
-        middle = np.array([each.mean for each in about]) + means[:, places] * spread
-        matrices = covariances[:, places][:, :, places] * np.outer(spread, spread)
+        middle = np.array([each.mean for each in about]) + means * spread
+        matrices = covariances * np.outer(spread, spread)
         if len(limb) == 1:
             return {limb[0]: np.stack([middle[:, 0], matrices[:, 0, 0]], axis=1)}
         matrices = 0.5 * (matrices + matrices.swapaxes(1, 2))
@@ -192,9 +198,7 @@ class Evidence:
         }
 
 
-def find_inside(
-    tree: PouchTree, network: Network, root: str, region: Collection[str]
-) -> set[str]:
+def find_inside(tree: PouchTree, network: Network, root: str, region: Collection[str]) -> set[str]:
     """Latent variables of a region: the root, those with free tables, those above free tables."""
     inside = {root} | {name for name in region if name in tree.cards}
     return inside | {p for name in region for p in network.structure.parents(name)}
@@ -206,9 +210,11 @@ def _carry(logs: FloatArray, table: FloatArray) -> FloatArray:
     largest[~np.isfinite(largest)] = 0.0
     with np.errstate(divide="ignore"):
         carried: FloatArray = np.log(np.exp(logs - largest) @ table.T)
-    return carried + largest
+    carried += largest
+    return carried
 
 
 def _normalize(logs: FloatArray) -> FloatArray:
     values: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return values / values.sum(axis=1, keepdims=True)
+    values /= values.sum(axis=1, keepdims=True)
+    return values

@@ -6,7 +6,7 @@ pouch of one or more continuous columns; written as the tuple of its names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -90,9 +90,7 @@ class PouchTree:
             return True
         if len(limbs) == 2 and not self.latents_around(name):
             return False
-        cards = [
-            self.cards[z] if z in self.cards else self.variables[z].n_states for (z,) in limbs
-        ]
+        cards = [self.cards[z] if z in self.cards else self.variables[z].n_states for (z,) in limbs]
         return self.cards[name] <= most_states(cards)
 
     def is_regular_around(self, names: Iterable[str]) -> bool:
@@ -144,14 +142,14 @@ class PouchTree:
                         stack.append((limb[0], name))
 
 
-def assemble(tree: PouchTree, root: str, network: Network, tables: Tables) -> Network:
-    """Make the network of an edited tree: the tables given, the others of the old network.
+def assemble(tree: PouchTree, root: str, network: Network, but: Collection[str]) -> Network:
+    """Make the network of an edited tree: zeros in some tables, the others of the old network.
 
     ``network`` is rooted at the same variable.
     """
     structure = tree.structure(root)
-    flat = np.empty(structure.n_values)
+    flat = np.zeros(structure.n_values)
     for name in structure.names:
-        table = tables[name] if name in tables else network.cpd(name)
-        structure.table_view(flat, name)[...] = table
+        if name not in but:
+            structure.table_view(flat, name)[...] = network.cpd(name)
     return Network.trusted(structure, flat)

@@ -274,28 +274,28 @@ def _cluster(
     features: FloatArray, weights: FloatArray, card: int, rng: np.random.Generator
 ) -> FloatArray:
     """Divide rows by k-means from seeds that lie apart."""
-    chance = weights / weights.sum()
-    centers = [features[rng.choice(len(features), p=chance)]]
-    for _ in range(card - 1):
-        distance = _distances(features, np.array(centers)).min(axis=1) * weights
-        total = distance.sum()
-        chance = distance / total if total > 0 else weights / weights.sum()
-        centers.append(features[rng.choice(len(features), p=chance)])
-    places = np.array(centers)
-    nearest = _distances(features, places).argmin(axis=1)
+    chance = weights
+    centers = np.empty((card, features.shape[1]))
+    distance = np.full(len(features), np.inf)
+    for k in range(card):
+        below = np.cumsum(chance)
+        row = int(np.searchsorted(below, rng.random() * below[-1], "right"))
+        centers[k] = features[min(row, len(features) - 1)]
+        distance = np.minimum(distance, ((features - centers[k]) ** 2).sum(axis=1))
+        chance = distance * weights if distance.any() else weights
     for _ in range(N_LLOYD):
-        shares = np.eye(card)[nearest]
+        shares = np.eye(card)[_distances(features, centers).argmin(axis=1)]
         has_rows = (weights @ shares) > 0
-        places[has_rows] = _average(features, shares, weights)[has_rows]
-        nearest = _distances(features, places).argmin(axis=1)
-    shares = np.eye(card)[nearest]
-    return (1.0 - BLUR) * shares + BLUR / card
+        centers[has_rows] = _average(features, shares, weights)[has_rows]
+    nearest = _distances(features, centers).argmin(axis=1)
+    blurred: FloatArray = (1.0 - BLUR) * np.eye(card) + BLUR / card
+    return blurred[nearest]
 
 
 def _distances(features: FloatArray, centers: FloatArray) -> FloatArray:
-    squares = (centers**2).sum(axis=1) - 2.0 * features @ centers.T
-    distances: FloatArray = squares + (features**2).sum(axis=1, keepdims=True)
-    return np.maximum(distances, 0.0)
+    """Squared distances of rows from centers, less the squares of the rows."""
+    distances: FloatArray = (centers**2).sum(axis=1) - 2.0 * features @ centers.T
+    return distances
 
 
 def _complete(evidence: Evidence, limb: Limb, hub: str) -> float:
