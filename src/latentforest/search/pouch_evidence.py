@@ -57,7 +57,8 @@ class Evidence:
             with np.errstate(divide="ignore"):
                 logs = np.log(table)
             by_code: FloatArray = np.concatenate([logs, np.zeros((len(table), 1))], axis=1).T
-            return by_code[column]
+            rows: FloatArray = by_code[column]
+            return rows
         mean, variance = table[:, 0], table[:, 1]
         result: FloatArray = (column[:, None] - mean) ** 2 / variance + np.log(variance)
         result += LOG_2_PI

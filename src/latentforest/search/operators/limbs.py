@@ -289,7 +289,8 @@ def _cluster(
         centers[has_rows] = _average(features, shares, weights)[has_rows]
     nearest = _distances(features, centers).argmin(axis=1)
     blurred: FloatArray = (1.0 - BLUR) * np.eye(card) + BLUR / card
-    return blurred[nearest]
+    result: FloatArray = blurred[nearest]
+    return result
 
 
 def _distances(features: FloatArray, centers: FloatArray) -> FloatArray:
