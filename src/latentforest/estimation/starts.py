@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from latentforest.data.dataset import Dataset
@@ -35,12 +37,16 @@ def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: i
     """
     tables = [name for name in structure.names if name not in structure.continuous]
     bases = {name: base_distribution(structure, dataset, name) for name in tables}
-    seeders = [Seeder(structure, dataset, parent) for parent in _find_hubs(structure)]
+    hubs = _find_hubs(structure)
+    seeders = [Seeder(names, dataset) for names in hubs.values()]
     starts = np.empty((n_starts, structure.n_values))
     for s in range(n_starts):
         generator = np.random.default_rng([seed, s])
-        for seeder in seeders:
-            seeder.fill(starts[s], generator)
+        for (parent, names), seeder in zip(hubs.items(), seeders, strict=True):
+            drawn = seeder.draw(structure.shape(parent)[-1] if parent else 1, generator)
+            for name, rows in zip(names, drawn, strict=True):
+                table = structure.table_view(starts[s], name)
+                table[...] = rows.reshape(table.shape)
         for name in tables:
             shape = structure.shape(name)
             table = structure.table_view(starts[s], name)
@@ -98,24 +104,26 @@ def _move_mean(row: FloatArray) -> FloatArray:
     return np.array([[mean + step, 0.75 * variance], [mean - step, 0.75 * variance]])
 
 
-def _find_hubs(structure: Structure) -> list[str | None]:
-    """List the variables with continuous children; ``None`` stands for no parent at all."""
+def _find_hubs(structure: Structure) -> dict[str | None, list[str]]:
+    """Continuous children of each variable; ``None`` stands for no parent at all."""
     hubs = {(structure.parents(name) or (None,))[0]: None for name in structure.continuous}
-    return list(hubs)
+    below = {hub: structure.children(hub) if hub else structure.roots for hub in hubs}
+    return {
+        hub: [name for name in names if name in structure.continuous]
+        for hub, names in below.items()
+    }
 
 
 class Seeder:
-    """Draws means for the continuous children of one variable.
+    """Draws Gaussians for some continuous columns given the states of one variable.
 
     The first mean is a random row, the next ones are drawn in proportion to the squared distance
     from those before (k-means++, Arthur and Vassilvitskii 2007). Rows are drawn in proportion to
     their weights, and in a way that does not depend on their order.
     """
 
-    def __init__(self, structure: Structure, dataset: Dataset, parent: str | None) -> None:
-        names = structure.children(parent) if parent else structure.roots
-        self._names = [name for name in names if name in structure.continuous]
-        self._structure = structure
+    def __init__(self, names: Sequence[str], dataset: Dataset) -> None:
+        self._names = names
         about = [summarize(n, dataset.column(n), dataset.weights) for n in self._names]
         self._means = np.array([each.mean for each in about])
         self._variances = np.array([each.variance for each in about])
@@ -125,18 +133,14 @@ class Seeder:
         self._rows = ((values - self._means) / np.sqrt(self._variances))[order]
         self._below = np.cumsum(dataset.weights[order])
 
-    def fill(self, theta: FloatArray, generator: np.random.Generator) -> None:
-        """Put means and variances of all states into a parameter vector."""
-        n_states = self._structure.shape(self._names[0])[0] if self._has_states() else 1
+    def draw(self, n_states: int, generator: np.random.Generator) -> FloatArray:
+        """Draw means and variances, ``(n_columns, n_states, 2)``."""
         seeds = self._draw(n_states, generator)
-        for j, name in enumerate(self._names):
-            table = self._structure.table_view(theta, name).reshape(-1, 2)
-            table[:, 0] = self._means[j] + np.sqrt(self._variances[j]) * seeds[:, j]
-            share = NARROW if n_states > 1 else 1.0
-            table[:, 1] = max(share * self._variances[j], self._least[j])
-
-    def _has_states(self) -> bool:
-        return len(self._structure.shape(self._names[0])) > 1
+        tables = np.empty((len(self._names), n_states, 2))
+        tables[:, :, 0] = (self._means + np.sqrt(self._variances) * seeds).T
+        share = NARROW if n_states > 1 else 1.0
+        tables[:, :, 1] = np.maximum(share * self._variances, self._least)[:, None]
+        return tables
 
     def _draw(self, n_states: int, generator: np.random.Generator) -> FloatArray:
         """Draw rows that lie apart, in deviations from the columns' means."""
