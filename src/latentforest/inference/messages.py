@@ -97,7 +97,9 @@ class Messages:
                 rows = self.values.messages[place : place + n * step].reshape(n, step)[:, :width]
                 logs += np.log(rows if column == EACH_ROW else rows[self.values.codes[column]])
         shares = np.exp(logs - np.maximum(logs.max(axis=1), SMALLEST)[:, None])
-        return shares / np.maximum(shares.sum(axis=1), np.finfo(float).tiny)[:, None]
+        totals = np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        result: FloatArray = shares / totals
+        return result
 
     def table(self, hub: str, neighbour: str | None = None) -> FloatArray:
         """P(neighbour | hub), or P(hub)."""
@@ -174,7 +176,9 @@ class _Builder:
             card=card,
             width=width,
             table=table,
-            belief=np.where(is_latent, belief, np.where(is_number, LEAF_ARM - 1 - belief, LEAF_ARM)),
+            belief=np.where(
+                is_latent, belief, np.where(is_number, LEAF_ARM - 1 - belief, LEAF_ARM)
+            ),
             message=message,
             start=start,
             order=self._find_order(),

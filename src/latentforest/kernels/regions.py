@@ -338,9 +338,7 @@ def _fill_evidence(
 
 
 @part
-def _list_families(
-    sketch: Sketch, slot_child: LongArray, slot_index: LongArray
-) -> Families:
+def _list_families(sketch: Sketch, slot_child: LongArray, slot_index: LongArray) -> Families:
     n_free, i = 0, 0
     for u in range(sketch.kind.shape[0]):
         n_free += sketch.card[u] if sketch.kind[u] == GAUSSIAN else sketch.is_free[u]

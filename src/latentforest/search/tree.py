@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from latentforest.model.structure import Structure
 from latentforest.search.regularity import most_states
 
-
 AS_STATES = 3  # a Gaussian has as many parameters as a distribution over so many states
 
 

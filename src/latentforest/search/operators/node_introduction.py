@@ -64,8 +64,7 @@ class NodeIntroduction(Candidate):
                 keeps_numbers = n_numbers > n_moved  # these bound no number of states
                 for card in range(2 if rules.any_mediator else most, most + 1):
                     is_regular = (
-                        keeps_numbers
-                        or hub_card <= product // (a * b) * card // max(rest, card)
+                        keeps_numbers or hub_card <= product // (a * b) * card // max(rest, card)
                     ) and all(tree.is_regular_after(z, hub, card) for z in pair)
                     if is_regular and rules.allows(card):
                         yield cls._make(tree, hub, pair, card, name)
