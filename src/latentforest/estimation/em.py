@@ -15,6 +15,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from latentforest.errors import ParameterError
+from latentforest.estimation.block_families import (
+    find_bounded,
+    list_blocks,
+    list_numbers_of_updates,
+    list_tasks_of_updates,
+    list_tied,
+)
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
 from latentforest.inference.threads import map_threads
@@ -342,8 +349,10 @@ class _Task:
 
 def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
     """Name the columns, constant ones aside, with a variance at its lower bound."""
-    structure, found = forest.structure, []
-    for name in set(structure.continuous) & set(forest.free):
+    structure = forest.structure
+    inside = {name for block in list_blocks(forest) for name in block.names}
+    found = [*find_bounded(forest, theta)] if inside else []
+    for name in (set(structure.continuous) & set(forest.free)) - inside:
         about = forest.data.summary(name)
         variances = structure.table_view(theta, name)[..., -1]
         if not about.is_constant and np.any(variances <= about.least_variance):
@@ -354,15 +363,20 @@ def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
 def free_families(forest: Forest) -> Families:
     """List where the free tables lie in the parameter vector."""
     structure, (sums, _) = forest.structure, place_sums(forest.structure)
-    shapes = [structure.shape(name) for name in forest.free]
+    blocks, tied = list_blocks(forest), list_tied(forest)
+    apart = {name for block in blocks for name in block.names} | set(tied)
+    names = [name for name in forest.free if name not in apart]
+    shapes = [structure.shape(name) for name in names]
     lengths = [shape[-1] for shape in shapes]
-    for i, name in enumerate(forest.free):
+    for i, name in enumerate(names):
         if name in sums:
             lengths[i] = -sums[name]
+    n_others = len(blocks) + bool(tied)
+    entries, tasks = list_tasks_of_updates(forest, len(names) + n_others)
     return Families(
-        np.array([structure.offset(name) for name in forest.free], np.int64),
-        np.array([math.prod(shape[:-1]) for shape in shapes], np.int64),
-        np.array(lengths, np.int64),
+        np.array([*map(structure.offset, names), *entries], np.int64),
+        np.array([math.prod(shape[:-1]) for shape in shapes] + [0] * n_others, np.int64),
+        np.array(lengths + [0] * n_others + tasks, np.int64),
     )
 
 
@@ -371,10 +385,11 @@ def extend_prior(forest: Forest, prior: FloatArray) -> FloatArray:
     sums, size = place_sums(forest.structure)
     extended = np.zeros(size)
     extended[: len(prior)] = prior
+    inside = {name for block in list_blocks(forest) for name in block.names}
     for name in forest.structure.continuous:
-        if name in forest.free:
+        if name in forest.free and name not in inside:
             about = forest.data.summary(name)
             n_rows = math.prod(forest.structure.shape(name)[:-1])
             row = (about.mean, about.variance, about.least_variance)
             extended[sums[name] : sums[name] + N_ROWS * n_rows] = np.tile(row, n_rows)
-    return extended
+    return np.concatenate([extended, *list_numbers_of_updates(forest)])

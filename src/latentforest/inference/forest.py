@@ -13,6 +13,7 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError
+from latentforest.inference.blocks import correlate
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.patterns import Grouping, Mask, PatternStore, group_children
 from latentforest.inference.plan import build_plan, draw_forest, flatten, place_sums
@@ -99,6 +100,8 @@ class PatternedData:
         self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[Mask, ...], Grouping] = {}
         self._summaries: dict[str, ColumnSummary] = {}
+        self.continuous = [v.name for v in merged.variables if not v.is_categorical]
+        self._correlations: FloatArray | None = None
         self._whole: PatternStore | None = self.blocks[0].store if n_blocks == 1 else None
 
     @property
@@ -129,6 +132,16 @@ class PatternedData:
             values, weights = self.dataset.column(name), self.dataset.weights
             self._summaries[name] = summarize(name, values, weights)
         return self._summaries[name]
+
+    def correlations(self, names: tuple[str, ...]) -> FloatArray:
+        """Return the correlations of some continuous columns."""
+        if self._correlations is None:
+            self._places = {n: i for i, n in enumerate(self.continuous)}
+            columns = [self.dataset.column(name) for name in self.continuous]
+            about = [self.summary(name) for name in self.continuous]
+            self._correlations = correlate(columns, about, self.dataset.weights)
+        places = [self._places[name] for name in names]
+        return self._correlations[np.ix_(places, places)]
 
     def first_row(self, b: int) -> int:
         """Return the number of the first (merged) row of a block."""
@@ -178,6 +191,11 @@ class Forest:
     dense
         For each variable whose subtree is replaced by fixed messages to its parent: the messages
         for the patterns of each block, ``(n_patterns, n_states of the parent)``.
+    shared
+        Continuous variables whose variances, and covariances in a pouch, are the same for all
+        states of the parent.
+    equal
+        Gaussian leaves of one variable that have the same variance as each other.
 
     Examples
     --------
@@ -195,10 +213,13 @@ class Forest:
         data: PatternedData,
         free: Collection[str] | None = None,
         dense: Mapping[str, Sequence[FloatArray]] | None = None,
+        shared: Collection[str] = (),
+        equal: Collection[str] = (),
     ) -> None:
         _check(structure, data)
         self.structure = structure
         self.data = data
+        self.shared, self.equal = frozenset(shared), frozenset(equal)
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
         self.roots = draw_forest(structure, bits, data.group, dense)
@@ -210,7 +231,9 @@ class Forest:
         def plan_block(b: int) -> Plan:
             block = data.blocks[b]
             here = {name: messages[b] for name, messages in dense.items()}
-            plan = build_plan(structure, self.nodes, block.store, block.weights, free, here)
+            plan = build_plan(
+                structure, self.nodes, block.store, block.weights, free, here, data.summary
+            )
             if len(data.blocks) > 1:
                 block.store.trim(TRIMMED_BYTES // len(data.blocks))
             return plan
@@ -360,7 +383,7 @@ class Forest:
                 start = int(record[WEIGHTS])
                 root = store.column(node.mask)
                 first = root.first if node.mask else np.zeros(1, np.int32)
-            elif node.kind == GAUSSIAN:
+            elif node.kind >= GAUSSIAN:
                 place, n = record[BELIEFS], record[N_PATTERNS]
                 codes = store.column(node.mask).codes[first]
                 result[start : start + len(first)] += work.buffer[place : place + n][codes]
@@ -414,16 +437,10 @@ def _writable(theta: FloatArray) -> FloatArray:
 
 
 def _check(structure: Structure, data: PatternedData) -> None:
-    if not structure.is_forest:
-        child = next(name for name in structure.names if len(structure.parents(name)) > 1)
-        raise ModelError(
-            f"a forest is needed, but variable {child!r} has parents {structure.parents(child)}"
-        )
-    for name in structure.continuous:
-        if structure.continuous_parents(name) or len(structure.pouch(name)) > 1:
+    for name in structure.names:
+        if len(structure.categorical_parents(name)) > 1:
             raise ModelError(
-                f"variable {name!r} depends on other continuous variables, which is not supported "
-                "for tables; single rows can be scored with log_probability()"
+                f"a forest is needed, but variable {name!r} has parents {structure.parents(name)}"
             )
     for name in structure.observed:
         if name not in data.bits:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from latentforest.data.variable import Variable
 from latentforest.estimation.starts import Seeder
 from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
+from latentforest.model.structure import Structure
 from latentforest.search.candidate import Stream
 
 
@@ -22,7 +24,7 @@ def draw_tables(
     as their means, the same rows for all neighbours.
     """
     structure = messages.network.structure
-    tables = _draw_gaussians(messages, names, stream, n_starts, card)
+    tables = _draw_gaussians(messages, hub, names, stream, n_starts, card)
     for z in names:
         if z in tables:
             continue
@@ -35,13 +37,16 @@ def draw_tables(
 
 
 def _draw_gaussians(
-    messages: Messages, names: Sequence[str], stream: Stream, n_starts: int, card: int
+    messages: Messages, hub: str, names: Sequence[str], stream: Stream, n_starts: int, card: int
 ) -> dict[str, FloatArray]:
     numbers = [z for z in names if z in messages.network.structure.continuous]
     if not numbers:
         return {}
-    seeder = Seeder(numbers, messages.data.dataset)
-    drawn = np.empty((n_starts, len(numbers), card, 2))
+    variables = [Variable.hidden(hub, card), *map(messages.network.structure.variable, numbers)]
+    structure = Structure(variables, dict.fromkeys(numbers, hub))
+    seeder = Seeder(structure, messages.data.dataset, hub, numbers)
+    theta, drawn = np.empty(structure.n_values), np.empty((n_starts, len(numbers), card, 2))
     for each in drawn:
-        each[...] = seeder.draw(card, stream.generator)
+        seeder.fill(theta, stream.generator)
+        each[...] = [structure.table_view(theta, z) for z in numbers]
     return {z: drawn[:, i] for i, z in enumerate(numbers)}
