@@ -21,7 +21,7 @@ from sklearn.base import clone
 
 from latentforest.data import Variable
 from latentforest.data.table import Table
-from latentforest.errors import LatentForestWarning, ParameterError, VarianceWarning
+from latentforest.errors import LatentForestWarning, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import count_starts, random_starts, split_starts
@@ -29,6 +29,7 @@ from latentforest.inference.forest import Forest
 from latentforest.inference.posteriors import compute_posteriors
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
@@ -187,7 +188,7 @@ class LatentClass(LatentLearner):
             if isinstance(self.n_states, str) and _is_falling(candidates):
                 break
         best = max(candidates, key=lambda candidate: candidate.score)
-        _warn_of_bounds(best.result)
+        warn_of_bounds(best.result)
         return Learned(
             best.network,
             best.result.log_likelihood,
@@ -301,18 +302,6 @@ def _is_count(value: Any) -> bool:
 
 def _is_falling(candidates: list[_Candidate]) -> bool:
     return len(candidates) > 1 and candidates[-1].score <= candidates[-2].score
-
-
-def _warn_of_bounds(result: FitResult) -> None:
-    if result.bounded:
-        warnings.warn(
-            "some classes have nearly the same value in all their rows of the columns "
-            f"{', '.join(result.bounded[:10])}{' …' if len(result.bounded) > 10 else ''}; "
-            "their variances were kept from shrinking further (fewer classes, or smoothing, may "
-            "avoid this)",
-            VarianceWarning,
-            stacklevel=4,
-        )
 
 
 def _without_seconds(row: dict[str, Any]) -> dict[str, Any]:

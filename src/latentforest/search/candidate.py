@@ -121,11 +121,11 @@ class Stream:
     """Random tables, one after another."""
 
     def __init__(self, key: int) -> None:
-        self._generator = np.random.Generator(np.random.Philox(key=key))
+        self.generator = np.random.Generator(np.random.Philox(key=key))
 
     def draw(self, n_starts: int, shape: tuple[int, ...]) -> FloatArray:
         """Draw rows of tables uniformly from the simplex, for each start."""
-        noise = self._generator.standard_exponential((n_starts, *shape))
+        noise = self.generator.standard_exponential((n_starts, *shape))
         noise /= noise.sum(axis=-1, keepdims=True)
         return noise
 
