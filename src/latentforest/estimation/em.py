@@ -15,6 +15,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from latentforest.errors import ParameterError
+from latentforest.estimation.block_families import (
+    find_bounded,
+    list_blocks,
+    list_numbers_of_updates,
+    list_tasks_of_updates,
+    list_tied,
+)
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
 from latentforest.inference.threads import map_threads
@@ -175,7 +182,7 @@ class Task:
         self.settings = settings
         self.report = report
         self.deadline = deadline
-        self.families = free_families(forest)
+        self.families = self.find_families(forest)
         self.least_gain = settings.tolerance * forest.data.total_weight
         self.is_compiled = len(forest.plans) == 1
         self.was_interrupted = False
@@ -183,6 +190,9 @@ class Task:
 
     def read_prior(self, forest: Forest, prior: FloatArray) -> FloatArray:
         return extend_prior(forest, prior)
+
+    def find_families(self, forest: Forest) -> Families:
+        return free_families(forest)
 
     def climb(self, starts: FloatArray) -> FitResult:
         """Fit from some starts, the quickest way."""
@@ -349,7 +359,7 @@ class Task:
         return Monitor(trajectory[:n_done].copy(), converged, reason, lost, self.was_interrupted)
 
     def find_bounded(self, theta: FloatArray) -> tuple[str, ...]:
-        return find_bounded(self.forest, theta)
+        return _find_bounded(self.forest, theta)
 
     def result(
         self, theta: FloatArray, objective: float, lost: float, climb: Climb, trajectory: FloatArray
@@ -362,10 +372,12 @@ class Task:
         return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
 
 
-def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
+def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
     """Name the columns, constant ones aside, with a variance at its lower bound."""
-    structure, found = forest.structure, []
-    for name in set(structure.continuous) & set(forest.free):
+    structure = forest.structure
+    inside = {name for block in list_blocks(forest) for name in block.names}
+    found = [*find_bounded(forest, theta)] if inside else []
+    for name in (set(structure.continuous) & set(forest.free)) - inside:
         about = forest.data.summary(name)
         variances = structure.table_view(theta, name)[..., -1]
         if not about.is_constant and np.any(variances <= about.least_variance):
@@ -375,17 +387,29 @@ def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
 
 def free_families(forest: Forest) -> Families:
     """List where the free tables lie in the parameter vector."""
-    return list_families(forest.structure, forest.free)
-
-
-def list_families(structure: Structure, names: Sequence[str]) -> Families:
-    """List where some tables lie in the parameter vector."""
-    sums, _ = place_sums(structure)
+    structure, (sums, _) = forest.structure, place_sums(forest.structure)
+    blocks, tied = list_blocks(forest), list_tied(forest)
+    apart = {name for block in blocks for name in block.names} | set(tied)
+    names = [name for name in forest.free if name not in apart]
     shapes = [structure.shape(name) for name in names]
     lengths = [shape[-1] for shape in shapes]
     for i, name in enumerate(names):
         if name in sums:
             lengths[i] = -sums[name]
+    n_others = len(blocks) + bool(tied)
+    entries, tasks = list_tasks_of_updates(forest, len(names) + n_others)
+    return Families(
+        np.array([*map(structure.offset, names), *entries], np.int64),
+        np.array([math.prod(shape[:-1]) for shape in shapes] + [0] * n_others, np.int64),
+        np.array(lengths + [0] * n_others + tasks, np.int64),
+    )
+
+
+def list_families(structure: Structure, names: Sequence[str]) -> Families:
+    """List where some tables, none of them in a block, lie in the parameter vector."""
+    sums, _ = place_sums(structure)
+    shapes = [structure.shape(name) for name in names]
+    lengths = [-sums[name] if name in sums else structure.shape(name)[-1] for name in names]
     return Families(
         np.array([structure.offset(name) for name in names], np.int64),
         np.array([math.prod(shape[:-1]) for shape in shapes], np.int64),
@@ -398,10 +422,11 @@ def extend_prior(forest: Forest, prior: FloatArray) -> FloatArray:
     sums, size = place_sums(forest.structure)
     extended = np.zeros(size)
     extended[: len(prior)] = prior
+    inside = {name for block in list_blocks(forest) for name in block.names}
     for name in forest.structure.continuous:
-        if name in forest.free:
+        if name in forest.free and name not in inside:
             about = forest.data.summary(name)
             n_rows = math.prod(forest.structure.shape(name)[:-1])
             row = (about.mean, about.variance, about.least_variance)
             extended[sums[name] : sums[name] + N_ROWS * n_rows] = np.tile(row, n_rows)
-    return extended
+    return np.concatenate([extended, *list_numbers_of_updates(forest)])

@@ -26,7 +26,8 @@ def pseudo_counts(structure: Structure, smoothing: Smoothing) -> FloatArray:
         cell of every table, and in each Gaussian, where they have the mean and variance of the
         column. "laplace": one. A mapping: for each variable named, an array that broadcasts to its
         table; none for the others. Of a Gaussian, the first number counts for the mean, the second
-        for the variance.
+        for the variance. Of a pouch or a variable with continuous parents, the first number counts
+        for all: its pseudo-observations have the means and covariances of the columns.
 
     Examples
     --------

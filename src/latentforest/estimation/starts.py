@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.data.dataset import Dataset
+from latentforest.inference.blocks import correlate, find_blocks
 from latentforest.inference.columns import summarize
 from latentforest.inference.forest import Forest
 from latentforest.kernels.plan import count_numbers
@@ -35,7 +36,8 @@ def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: i
     """
     tables = [name for name in structure.names if name not in structure.continuous]
     bases = {name: base_distribution(structure, dataset, name) for name in tables}
-    seeders = [Seeder(structure, dataset, parent) for parent in _find_hubs(structure)]
+    hubs = _find_hubs(structure) if structure.continuous else {}
+    seeders = [Seeder(structure, dataset, parent, hubs[parent]) for parent in hubs]
     starts = np.empty((n_starts, structure.n_values))
     for s in range(n_starts):
         generator = np.random.default_rng([seed, s])
@@ -53,7 +55,8 @@ def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: i
 def split_starts(network: Network, name: str, structure: Structure) -> FloatArray:
     """Make starts with one more state of a root: each state split in two that differ a little.
 
-    Means of Gaussians move half a deviation up and down.
+    Means of Gaussians move half a deviation up and down; those of a pouch along the direction in
+    which it varies most.
 
     Parameters
     ----------
@@ -75,11 +78,19 @@ def split_starts(network: Network, name: str, structure: Structure) -> FloatArra
                 new[[s, n_states]] *= 0.5
             elif name in structure.parents(variable):
                 new = table[source]
-                is_gaussian = variable in structure.continuous
-                new[[s, n_states]] = (_move_mean if is_gaussian else _push_apart)(table[s])
+                if variable not in structure.continuous:
+                    new[[s, n_states]] = _push_apart(table[s])
+                elif len(structure.pouch(variable)) == 1:
+                    new[[s, n_states]] = _move_mean(table[s])
             else:
                 new = table
             structure.table_view(starts[s], variable)[...] = new
+        for pouch in structure.pouches:
+            if name in structure.parents(pouch[0]):
+                tables = [structure.table_view(starts[s], variable) for variable in pouch]
+                moved = _move_pouch(np.stack([table[s] for table in tables]))
+                for i, table in enumerate(tables):
+                    table[[s, n_states]] = moved[:, i]
     return starts
 
 
@@ -92,30 +103,54 @@ def _push_apart(row: FloatArray) -> FloatArray:
 
 
 def _move_mean(row: FloatArray) -> FloatArray:
-    """Two Gaussians around one."""
-    mean, variance = row
-    step = 0.5 * np.sqrt(variance)
-    return np.array([[mean + step, 0.75 * variance], [mean - step, 0.75 * variance]])
+    """Two Gaussians, or lines, around one."""
+    step = 0.5 * np.sqrt(row[-1])
+    pair = np.stack([row, row])
+    pair[:, 0] += (step, -step)
+    pair[:, -1] *= 0.75
+    return pair
 
 
-def _find_hubs(structure: Structure) -> list[str | None]:
-    """List the variables with continuous children; ``None`` stands for no parent at all."""
-    hubs = {(structure.parents(name) or (None,))[0]: None for name in structure.continuous}
-    return list(hubs)
+def _move_pouch(rows: FloatArray) -> FloatArray:
+    """Two joint Gaussians around one: means in the first column, then covariances."""
+    means, covariances = rows[:, 0], rows[:, 1:]
+    spread = np.sqrt(np.diag(covariances))
+    sizes, directions = np.linalg.eigh(covariances / np.outer(spread, spread))
+    step = 0.5 * np.sqrt(sizes[-1]) * directions[:, -1] * spread
+    step *= np.sign(step[np.argmax(np.abs(step / spread))])
+    pair = np.stack([rows, rows])
+    pair[0, :, 0], pair[1, :, 0] = means + step, means - step
+    pair[:, :, 1:] -= np.outer(step, step)
+    return pair
+
+
+def _find_hubs(structure: Structure) -> dict[str | None, list[str]]:
+    """List the continuous variables below each categorical one, ``None`` for those below none.
+
+    Between a variable and those listed with it are only continuous ones.
+    """
+    above = {name: block.parent for block in find_blocks(structure) for name in block.names}
+    hubs: dict[str | None, list[str]] = {}
+    for name in structure.continuous:
+        parent = above[name] if name in above else (structure.parents(name) or (None,))[0]
+        hubs.setdefault(parent, []).append(name)
+    return hubs
 
 
 class Seeder:
-    """Draws means for the continuous children of one variable.
+    """Draws means for the continuous variables below one variable.
 
     The first mean is a random row, the next ones are drawn in proportion to the squared distance
     from those before (k-means++, Arthur and Vassilvitskii 2007). Rows are drawn in proportion to
     their weights, and in a way that does not depend on their order.
     """
 
-    def __init__(self, structure: Structure, dataset: Dataset, parent: str | None) -> None:
-        names = structure.children(parent) if parent else structure.roots
-        self._names = [name for name in names if name in structure.continuous]
+    def __init__(
+        self, structure: Structure, dataset: Dataset, parent: str | None, names: list[str]
+    ) -> None:
+        self._names = names
         self._structure = structure
+        self._n_states = len(structure.states(parent)) if parent else 1
         about = [summarize(n, dataset.column(n), dataset.weights) for n in self._names]
         self._means = np.array([each.mean for each in about])
         self._variances = np.array([each.variance for each in about])
@@ -124,19 +159,33 @@ class Seeder:
         order = np.lexsort(values.T[::-1][-SORTED:])
         self._rows = ((values - self._means) / np.sqrt(self._variances))[order]
         self._below = np.cumsum(dataset.weights[order])
+        self._correlations = np.eye(len(names))
+        if any(len(structure.pouch(n)) > 1 or structure.continuous_parents(n) for n in names):
+            self._correlations = correlate(list(values.T), about, dataset.weights)
 
     def fill(self, theta: FloatArray, generator: np.random.Generator) -> None:
-        """Put means and variances of all states into a parameter vector."""
-        n_states = self._structure.shape(self._names[0])[0] if self._has_states() else 1
-        seeds = self._draw(n_states, generator)
+        """Put means, variances, covariances and slopes of all states into a parameter vector."""
+        seeds = self._draw(self._n_states, generator)
+        share = NARROW if self._n_states > 1 else 1.0
+        spread = np.sqrt(self._variances)
+        place = {name: j for j, name in enumerate(self._names)}
+        covariances = share * self._correlations * np.outer(spread, spread)
         for j, name in enumerate(self._names):
-            table = self._structure.table_view(theta, name).reshape(-1, 2)
-            table[:, 0] = self._means[j] + np.sqrt(self._variances[j]) * seeds[:, j]
-            share = NARROW if n_states > 1 else 1.0
-            table[:, 1] = max(share * self._variances[j], self._least[j])
-
-    def _has_states(self) -> bool:
-        return len(self._structure.shape(self._names[0])) > 1
+            table = self._structure.table_view(theta, name)
+            table = table.reshape(-1, table.shape[-1])
+            table[:, 0] = self._means[j] + spread[j] * seeds[: len(table), j]
+            pouch = [place[other] for other in self._structure.pouch(name)]
+            above = [place[other] for other in self._structure.continuous_parents(name)]
+            if len(pouch) > 1:
+                table[:, 1:] = covariances[j, pouch]
+            elif above:
+                slopes = np.linalg.solve(covariances[np.ix_(above, above)], covariances[above, j])
+                means = self._means[above] + spread[above] * seeds[: len(table), above]
+                table[:, 0] -= means @ slopes
+                table[:, 1:-1] = slopes
+                table[:, -1] = covariances[j, j] - slopes @ covariances[above, j]
+            else:
+                table[:, 1] = max(share * self._variances[j], self._least[j])
 
     def _draw(self, n_states: int, generator: np.random.Generator) -> FloatArray:
         """Draw rows that lie apart, in deviations from the columns' means."""

@@ -87,6 +87,9 @@ class _Task(Task):
     def read_prior(self, forest: Forest, prior: FloatArray) -> FloatArray:
         return np.array(prior, dtype=np.float64)
 
+    def find_families(self, forest: Forest) -> Families:
+        return list_families(forest.structure, forest.free)
+
     def make_climb(self) -> Climb:
         return make_climb(self.forest.n_counts)
 

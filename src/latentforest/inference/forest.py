@@ -6,6 +6,7 @@ over these rows: it gives log-likelihoods and expected counts for any parameters
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -13,12 +14,14 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError
+from latentforest.inference.blocks import correlate
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.patterns import Grouping, Mask, PatternStore, group_children
 from latentforest.inference.plan import build_plan, draw_forest, flatten, place_sums
 from latentforest.inference.threads import count_threads, map_threads
 from latentforest.kernels.plan import (
     BELIEFS,
+    BLOCK,
     COLUMN,
     GAUSSIAN,
     MESSAGES,
@@ -33,6 +36,7 @@ from latentforest.kernels.plan import (
 from latentforest.kernels.propagation import propagate
 from latentforest.kernels.rescue import add_row, message_of_pattern
 from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.kernels.vector import LANES
 from latentforest.model.structure import Structure
 
 BLOCK_ROWS = 1 << 16  # rows that are propagated at once; more are split, whatever the threads
@@ -87,6 +91,7 @@ class PatternedData:
         self.n_rows = merged.n_rows
         self.total_weight = float(merged.total_weight)
         self.bits = {name: 1 << j for j, name in enumerate(merged.names)}
+        self.rows: dict[str, Mask] = {}
         self._cards = [len(variable.states or ()) for variable in merged.variables]
         most = min(BLOCK_ROWS, max(BLOCK_CELLS // len(self._cards), 1))
         n_blocks = -(-self.n_rows // (most if block_rows is None else min(most, block_rows)))
@@ -99,6 +104,8 @@ class PatternedData:
         self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[Mask, ...], Grouping] = {}
         self._summaries: dict[str, ColumnSummary] = {}
+        self.continuous = [v.name for v in merged.variables if not v.is_categorical]
+        self._correlations: FloatArray | None = None
         self._whole: PatternStore | None = self.blocks[0].store if n_blocks == 1 else None
 
     @property
@@ -129,6 +136,31 @@ class PatternedData:
             values, weights = self.dataset.column(name), self.dataset.weights
             self._summaries[name] = summarize(name, values, weights)
         return self._summaries[name]
+
+    def correlations(self, names: tuple[str, ...]) -> FloatArray:
+        """Return the correlations of some continuous columns."""
+        if self._correlations is None:
+            self._places = {n: i for i, n in enumerate(self.continuous)}
+            columns = [self.dataset.column(name) for name in self.continuous]
+            about = [self.summary(name) for name in self.continuous]
+            self._correlations = correlate(columns, about, self.dataset.weights)
+        places = [self._places[name] for name in names]
+        return self._correlations[np.ix_(places, places)]
+
+    def with_rows(self, names: Sequence[str]) -> PatternedData:
+        """Return the same table for regions whose frozen parts have a message for each row.
+
+        The names are those of variables that `Forest` may get such messages for.
+        """
+        data = copy.copy(self)
+        n_bits, n = len(self.bits), len(names)
+        data.rows = {name: 1 << (n_bits + j) for j, name in enumerate(names)}
+        data.blocks = [Block(store.with_rows(n), weights) for store, weights in self.blocks]
+        data.sample = data.blocks[0].store
+        if self.sample is not self.blocks[0].store:
+            data.sample = self.sample.with_rows(n)
+        data._groupings, data._whole = {}, None
+        return data
 
     def first_row(self, b: int) -> int:
         """Return the number of the first (merged) row of a block."""
@@ -177,9 +209,15 @@ class Forest:
         Variables whose tables are estimated; default all.
     dense
         For each variable whose subtree is replaced by fixed messages to its parent: the messages
-        for the patterns of each block, ``(n_patterns, n_states of the parent)``.
+        for the patterns of each block, ``(n_patterns, n_states of the parent)``; for each row if
+        the table has rows under the variable's name (``PatternedData.with_rows``).
     masks
         For dense variables whose subtrees are not part of the structure: the columns there.
+    shared
+        Continuous variables whose variances, and covariances in a pouch, are the same for all
+        states of the parent.
+    equal
+        Gaussian leaves of one variable that have the same variance as each other.
 
     Examples
     --------
@@ -198,13 +236,17 @@ class Forest:
         free: Collection[str] | None = None,
         dense: Mapping[str, Sequence[FloatArray]] | None = None,
         masks: Mapping[str, Mask] | None = None,
+        shared: Collection[str] = (),
+        equal: Collection[str] = (),
     ) -> None:
         _check(structure, data)
         self.structure = structure
         self.data = data
+        self.shared, self.equal = frozenset(shared), frozenset(equal)
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
         bits.update(masks or {})
+        bits |= {name: data.rows[name] for name in dense if name in data.rows}
         self.roots = draw_forest(structure, bits, data.group, dense)
         self.nodes = flatten(self.roots)
         names = [name for node in self.nodes for name in (node.name, *node.columns) if name]
@@ -214,7 +256,9 @@ class Forest:
         def plan_block(b: int) -> Plan:
             block = data.blocks[b]
             here = {name: messages[b] for name, messages in dense.items()}
-            plan = build_plan(structure, self.nodes, block.store, block.weights, free, here)
+            plan = build_plan(
+                structure, self.nodes, block.store, block.weights, free, here, data.summary
+            )
             if len(data.blocks) > 1:
                 block.store.trim(TRIMMED_BYTES // len(data.blocks))
             return plan
@@ -322,6 +366,26 @@ class Forest:
             self.give_back(b, work)
         return result
 
+    def log_potentials(self, theta: FloatArray) -> dict[tuple[str, ...], FloatArray]:
+        """Return the log-density of the values in each block of variables, given each state.
+
+        For every (merged) row; the keys are the names of the variables.
+        """
+        theta = _writable(theta)
+        parts: dict[tuple[str, ...], list[FloatArray]] = {}
+        for b, plan in enumerate(self.plans):
+            work, store = self.take_workspace(b), self.data.blocks[b].store
+            propagate(plan, work, theta, NOTHING, NOTHING, 0.0, True)
+            for node, record in zip(self.nodes, plan.nodes.reshape(-1, N_FIELDS), strict=True):
+                if node.kind == BLOCK:
+                    n, column = int(record[N_PATTERNS]), int(record[COLUMN])
+                    place = record[BELIEFS] + -(-n // LANES) * LANES
+                    logs = work.buffer[place : place + n * column].reshape(n, column)
+                    codes = store.column(node.mask).codes
+                    parts.setdefault(node.columns, []).append(logs[codes, : record[WIDTH]])
+            self.give_back(b, work)
+        return {names: np.concatenate(logs) for names, logs in parts.items()}
+
     def _over_blocks(self, function: Callable[[int], Result]) -> Iterable[Result]:
         return map_threads(function, range(len(self.plans)), self.data.n_jobs)
 
@@ -364,7 +428,7 @@ class Forest:
                 start = int(record[WEIGHTS])
                 root = store.column(node.mask)
                 first = root.first if node.mask else np.zeros(1, np.int32)
-            elif node.kind == GAUSSIAN:
+            elif node.kind >= GAUSSIAN:
                 place, n = record[BELIEFS], record[N_PATTERNS]
                 codes = store.column(node.mask).codes[first]
                 result[start : start + len(first)] += work.buffer[place : place + n][codes]
@@ -418,16 +482,10 @@ def _writable(theta: FloatArray) -> FloatArray:
 
 
 def _check(structure: Structure, data: PatternedData) -> None:
-    if not structure.is_forest:
-        child = next(name for name in structure.names if len(structure.parents(name)) > 1)
-        raise ModelError(
-            f"a forest is needed, but variable {child!r} has parents {structure.parents(child)}"
-        )
-    for name in structure.continuous:
-        if structure.continuous_parents(name) or len(structure.pouch(name)) > 1:
+    for name in structure.names:
+        if len(structure.categorical_parents(name)) > 1:
             raise ModelError(
-                f"variable {name!r} depends on other continuous variables, which is not supported "
-                "for tables; single rows can be scored with log_probability()"
+                f"a forest is needed, but variable {name!r} has parents {structure.parents(name)}"
             )
     for name in structure.observed:
         if name not in data.bits:

@@ -6,12 +6,22 @@ The only place that knows both the names of variables and the layout of the kern
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from latentforest.inference.blocks import (
+    GaussianBlock,
+    count_sums,
+    find_blocks,
+    list_gaps,
+    list_scales,
+    list_tasks,
+)
+from latentforest.inference.columns import ColumnSummary
 from latentforest.inference.patterns import Grouping, Mask, PatternColumn, PatternStore
+from latentforest.kernels import blocks as B
 from latentforest.kernels import plan as P
 from latentforest.kernels.gaussian import N_ROWS
 from latentforest.kernels.layout import Sketch, lay_out
@@ -32,11 +42,13 @@ class Node:
     name: str = ""  # empty for a product node
     children: list[Node] = field(default_factory=list)
     is_root: bool = False
-    columns: tuple[str, ...] = ()  # of a Gaussian node
+    columns: tuple[str, ...] = ()  # of a Gaussian node or a block
     parts: tuple[Mask, ...] = ()  # and their masks
+    block: GaussianBlock | None = None
 
 
 GroupChildren = Callable[[tuple[Mask, ...]], Grouping]
+Summarize = Callable[[str], ColumnSummary]
 
 
 def draw_forest(
@@ -45,10 +57,11 @@ def draw_forest(
     group: GroupChildren,
     dense: Collection[str] = (),
 ) -> list[Node]:
-    """Make the nodes of every tree: hidden, leaf, dense, Gaussian and product nodes.
+    """Make the nodes of every tree: hidden, leaf, dense, Gaussian, block and product nodes.
 
-    The continuous children of a variable are one node. Those without a parent are all below
-    a root of a single state, which comes last.
+    The continuous children of a variable are one node, but for those that depend on other
+    continuous variables, which are blocks. Nodes of variables without a parent are each below a
+    root of a single state; these come last.
 
     Parameters
     ----------
@@ -67,6 +80,7 @@ def draw_forest(
         for child in structure.children(name):
             masks[name] |= masks[child]
     continuous = {name: bits[name] for name in structure.continuous}
+    blocks = find_blocks(structure) if continuous else ()
     reached = _reach(structure, dense)
     drawn: dict[str, Node] = {}
     for name in reversed(reached):
@@ -80,27 +94,55 @@ def draw_forest(
             drawn[name] = Node(P.LEAF, card, width, own, name)
         else:
             children = [drawn[child] for child in structure.children(name) if child in drawn]
-            children += _draw_gaussians(structure.children(name), card, continuous)
+            children += _draw_gaussians(structure.children(name), card, continuous, blocks)
+            children += _draw_blocks(name, card, continuous, blocks)
             if own:
                 children.append(Node(P.DENSE, card, card, own))
             if not children:
                 children.append(Node(P.DENSE, card, card, 0))
             children = _gather(children, card, group)
             drawn[name] = Node(P.HIDDEN, card, width, masks[name], name, children, not parents)
-    alone = _draw_gaussians(structure.roots, 1, continuous)
+    alone = _draw_gaussians(structure.roots, 1, continuous, blocks)
+    alone += _draw_blocks(None, 1, continuous, blocks)
     roots = [drawn[root] for root in structure.roots if root in drawn]
     return roots + [Node(P.HIDDEN, 1, 1, n.mask, children=[n], is_root=True) for n in alone]
 
 
-def _draw_gaussians(names: Iterable[str], width: int, continuous: Mapping[str, Mask]) -> list[Node]:
-    """Make a node of the continuous variables among some names, if there are any."""
-    columns = tuple(name for name in names if name in continuous)
+def _draw_gaussians(
+    names: Iterable[str],
+    width: int,
+    continuous: Mapping[str, Mask],
+    blocks: Sequence[GaussianBlock],
+) -> list[Node]:
+    """Make a node of the continuous variables outside blocks among some names."""
+    inside = {name for block in blocks for name in block.names}
+    columns = tuple(name for name in names if name in continuous and name not in inside)
+    return [_draw(P.GAUSSIAN, columns, width, continuous)] if columns else []
+
+
+def _draw_blocks(
+    parent: str | None,
+    width: int,
+    continuous: Mapping[str, Mask],
+    blocks: Sequence[GaussianBlock],
+) -> list[Node]:
+    """Make nodes of the blocks below a variable."""
+    here = [block for block in blocks if block.parent == parent]
+    return [_draw(P.BLOCK, block.names, width, continuous, block) for block in here]
+
+
+def _draw(
+    kind: int,
+    columns: tuple[str, ...],
+    width: int,
+    continuous: Mapping[str, Mask],
+    block: GaussianBlock | None = None,
+) -> Node:
     parts = tuple(continuous[name] for name in columns)
     mask = 0
     for part in parts:
         mask |= part
-    gaussian = Node(P.GAUSSIAN, len(columns), width, mask, columns=columns, parts=parts)
-    return [gaussian] if columns else []
+    return Node(kind, len(columns), width, mask, columns=columns, parts=parts, block=block)
 
 
 def _reach(structure: Structure, dense: Collection[str]) -> list[str]:
@@ -146,6 +188,7 @@ def build_plan(
     weights: FloatArray,
     free: Collection[str] | None = None,
     dense: Mapping[str, FloatArray] | None = None,
+    summarize: Summarize | None = None,
 ) -> Plan:
     """Lay the nodes out in arrays, with the patterns of one block of rows.
 
@@ -164,6 +207,8 @@ def build_plan(
     dense
         Messages of the subtrees that ``draw_forest`` replaced, ``(n_patterns, n_states of
         the parent)`` each.
+    summarize
+        Describes a continuous column; needed for blocks.
     """
     columns: dict[Mask, PatternColumn] = {}
     for node in reversed(nodes):  # children first, so that the joins of a parent are short
@@ -177,15 +222,56 @@ def build_plan(
     _place_measures(fields, sizes, sum(map(len, evidence)))
     evidence += _join_measures(nodes, columns, store, weights)
     tables, sums = _place_columns(structure, nodes)
+    tasks: list[int] = []
+    for node, record in zip(nodes, fields.reshape(-1, P.N_FIELDS), strict=True):
+        if node.block is not None and summarize is not None:
+            record[P.PARAMETERS] = len(child) + len(tables) + len(tasks)
+            record[P.WEIGHTS] = sum(map(len, evidence))
+            about = [summarize(name) for name in node.columns]
+            here, data = _describe_block(
+                structure, node, columns, store, weights, free, about, record[P.WEIGHTS]
+            )
+            tasks += here
+            evidence += data
+    if tasks:
+        from latentforest.kernels import block_steps  # compiles, so only when needed
+
+        sizes[P.FILL + 1], sizes[P.COLLECT + 1] = (
+            block_steps.FILL_ADDRESS,
+            block_steps.COLLECT_ADDRESS,
+        )
     return Plan(
         fields,
-        np.concatenate([child, tables]),
+        np.concatenate([child, tables, _integers(tasks)]),
         np.concatenate([place, sums]),
         links,
         pattern_weights,
         _concatenate(evidence, np.float64),
         sizes,
     )
+
+
+def _describe_block(
+    structure: Structure,
+    node: Node,
+    columns: Mapping[Mask, PatternColumn],
+    store: PatternStore,
+    w: FloatArray,
+    free: Collection[str] | None,
+    about: Sequence[ColumnSummary],
+    place: int,
+) -> tuple[list[int], list[FloatArray]]:
+    """Tasks of a block; weights of its patterns, scales and scaled values, to lie at a place."""
+    assert node.block is not None  # for the type checker
+    tasks = list_tasks(structure, node.block, place_sums(structure)[0][node.columns[0]], free)
+    column = columns[node.mask]
+    weights = np.bincount(column.codes, weights=w, minlength=column.n_patterns).astype(np.float64)
+    scales = list_scales(about)
+    means, deviations = scales.reshape(2, -1)
+    values = (store.values(node.mask, node.parts) - means) / deviations
+    (n_gaps, *gaps), data = list_gaps(values, place + len(weights) + len(scales))
+    tasks[B.N_GAPS], tasks[B.GAPS] = n_gaps, len(tasks)
+    return tasks + gaps, [weights, scales, *data]
 
 
 def _sketch(
@@ -221,19 +307,25 @@ def _find_parameters(structure: Structure, nodes: list[Node]) -> Iterator[int]:
 def place_sums(structure: Structure) -> tuple[dict[str, int], int]:
     """Say where the sums of each Gaussian lie in the vector of counts, and how long that is.
 
-    They follow the counts of the tables: three for each state of the parent.
+    They follow the counts of the tables: three for each state of the parent. All variables of
+    a block have the place of the block's sums.
     """
-    places, taken = {}, structure.n_values
+    places: dict[str, int] = {}
+    taken = structure.n_values
+    for block in find_blocks(structure) if structure.continuous else ():
+        places.update(dict.fromkeys(block.names, taken))
+        taken += count_sums(structure, block)
     for name in structure.continuous:
-        places[name] = taken
-        taken += N_ROWS * math.prod(structure.shape(name)[:-1])
+        if name not in places:
+            places[name] = taken
+            taken += N_ROWS * math.prod(structure.shape(name)[:-1])
     return places, taken
 
 
 def _place_columns(structure: Structure, nodes: list[Node]) -> tuple[LongArray, LongArray]:
     """Say where the tables and the sums of the Gaussian columns lie."""
     sums, _ = place_sums(structure)
-    names = [name for node in nodes for name in node.columns]
+    names = [name for node in nodes if node.kind == P.GAUSSIAN for name in node.columns]
     return _integers(map(structure.offset, names)), _integers(sums[name] for name in names)
 
 
@@ -266,7 +358,7 @@ def _integers(values: Iterable[int]) -> LongArray:
 
 
 def _is_free(node: Node, free: Collection[str] | None) -> bool:
-    if node.kind == P.GAUSSIAN:
+    if node.columns:
         return free is None or any(name in free for name in node.columns)
     return bool(node.name) and node.kind != P.DENSE and (free is None or node.name in free)
 

@@ -13,12 +13,15 @@ import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.gaussian import N_ROWS, log_prior_of_gaussian, update_gaussian
+from latentforest.kernels.hooks import call_step
 from latentforest.kernels.plan import Plan, Workspace
 from latentforest.kernels.propagation import propagate
 from latentforest.kernels.types import Flag, FloatArray, LongArray
 
 WARM_UP = 6  # plain iterations before acceleration starts
 LOWEST = 0.01  # an extrapolated probability is at least this share of the one it starts from
+ADDRESS, N_TABLES, TABLES, N_TABLE_ENTRIES = 2, 3, 4, 4  # of a block's tasks
+UPDATE, LOG_PRIOR, PROJECT = 0.0, 1.0, 2.0  # what to do with a block, see `block_updates`
 
 
 class Families(NamedTuple):
@@ -27,6 +30,11 @@ class Families(NamedTuple):
     A row of a Gaussian is mean and variance. In place of its length stands minus the place of the
     sums of the first row in the vector of counts. At the same place in the prior lie mean and
     variance of the column and the least variance.
+
+    A block of continuous variables has no rows. Its offset is that of its tasks behind the lengths:
+    two numbers for the M-step (see ``block_updates``), the address of that, and the number of its
+    free tables; then for each its offset, length and number of rows and the place, in the prior, of
+    the units of a row. Behind the units lie the means that slopes are multiplied with.
     """
 
     offset: LongArray
@@ -50,6 +58,30 @@ def copy(source: FloatArray, target: FloatArray) -> None:
         target[i] = source[i]
 
 
+@part
+def _revise(
+    families: Families,
+    f: int,
+    action: float,
+    prior: FloatArray,
+    counts: FloatArray,
+    theta: FloatArray,
+) -> float:
+    """Do one of the steps of ``block_updates``."""
+    tasks, first = families.n_states, families.offset[f]
+    return call_step(
+        tasks[first + ADDRESS],
+        first,
+        action,
+        families.offset,
+        tasks,
+        families.n_rows,
+        prior,
+        counts,
+        theta,
+    )
+
+
 @kernel
 def update(families: Families, counts: FloatArray, prior: FloatArray, theta: FloatArray) -> None:
     """Normalize counts plus pseudo-counts; a row without any keeps its probabilities.
@@ -58,6 +90,8 @@ def update(families: Families, counts: FloatArray, prior: FloatArray, theta: Flo
     """
     for f in range(families.offset.shape[0]):
         n_states = families.n_states[f]
+        if families.n_rows[f] == 0:
+            _revise(families, f, UPDATE, prior, counts, theta)
         for r in range(families.n_rows[f]):
             if n_states < 0:
                 place = families.offset[f] + 2 * r
@@ -78,14 +112,16 @@ def log_prior(families: Families, prior: FloatArray, theta: FloatArray) -> float
     result = 0.0
     for f in range(families.offset.shape[0]):
         start, n_states = families.offset[f], families.n_states[f]
-        if n_states < 0:
+        if families.n_rows[f] == 0:
+            result += _revise(families, f, LOG_PRIOR, prior, prior, theta)
+        elif n_states < 0:
             for r in range(families.n_rows[f]):
                 place = N_ROWS * r - n_states
                 result += log_prior_of_gaussian(start + 2 * r, place, prior, theta)
-            continue
-        for i in range(start, start + families.n_rows[f] * n_states):
-            if prior[i] > 0.0:
-                result += prior[i] * math.log(theta[i]) if theta[i] > 0.0 else -np.inf
+        else:
+            for i in range(start, start + families.n_rows[f] * n_states):
+                if prior[i] > 0.0:
+                    result += prior[i] * math.log(theta[i]) if theta[i] > 0.0 else -np.inf
     return result
 
 
@@ -107,7 +143,11 @@ def extrapolate(
     r_square, v_square = 0.0, 0.0
     for f in range(families.offset.shape[0]):
         n_states, start, unit, power = families.n_states[f], families.offset[f], 1.0, 1.0
-        if n_states < 0:
+        if families.n_rows[f] == 0:
+            one, two = _extrapolate_block(families, f, first, second, third, prior, 0.0, result)
+            r_square += one
+            v_square += two
+        elif n_states < 0:
             n_states, unit = 2, 1.0 / math.sqrt(prior[1 - n_states])
         for i in range(start, start + families.n_rows[f] * n_states):
             r = second[i] - first[i]
@@ -122,6 +162,9 @@ def extrapolate(
     for f in range(families.offset.shape[0]):
         n_states = families.n_states[f]
         width = n_states if n_states > 0 else 2
+        if families.n_rows[f] == 0:
+            _extrapolate_block(families, f, first, second, third, prior, length, result)
+            _revise(families, f, PROJECT, prior, third, result)
         for row in range(families.n_rows[f]):
             start = families.offset[f] + row * width
             total = 0.0
@@ -139,6 +182,40 @@ def extrapolate(
                 for i in range(start, start + n_states):
                     result[i] /= total
     return length
+
+
+@part
+def _extrapolate_block(
+    families: Families,
+    f: int,
+    first: FloatArray,
+    second: FloatArray,
+    third: FloatArray,
+    prior: FloatArray,
+    length: float,
+    result: FloatArray,
+) -> tuple[float, float]:
+    """Step through the iterates of a block, or measure their differences if the length is zero."""
+    tasks, r_square, v_square = families.n_states, 0.0, 0.0
+    table = families.offset[f] + TABLES
+    for _ in range(tasks[families.offset[f] + N_TABLES]):
+        start, width, units = tasks[table], tasks[table + 1], tasks[table + 3]
+        for n in range(width * tasks[table + 2]):
+            i, column = start + n, n % width
+            r = second[i] - first[i]
+            v = third[i] - second[i] - r
+            if length > 0.0:
+                result[i] = first[i] + 2.0 * length * r + length * length * v
+                continue
+            if column == 0:  # of a line, its height at the parents' means
+                for j in range(1, width):
+                    slope = second[i + j] - first[i + j]
+                    r += prior[units + width + j] * slope
+                    v += prior[units + width + j] * (third[i + j] - second[i + j] - slope)
+            r_square += (r * prior[units + column]) ** 2
+            v_square += (v * prior[units + column]) ** 2
+        table += N_TABLE_ENTRIES
+    return r_square, v_square
 
 
 class Climb(NamedTuple):

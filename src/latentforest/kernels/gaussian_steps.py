@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numba import carray, cfunc
+from numba import carray
 
 from latentforest.kernels.compilation import part
 from latentforest.kernels.gaussian import LOG_2_PI, N_ROWS
-from latentforest.kernels.hooks import SIGNATURE
+from latentforest.kernels.hooks import ANY_LENGTH, compile_step
 from latentforest.kernels.plan import (
     BELIEFS,
     CARD,
@@ -27,7 +26,6 @@ from latentforest.kernels.types import FloatArray, Int, LongArray
 from latentforest.kernels.vector import LANES, exponential, front, load, splat, store
 
 CHUNK = 64  # patterns whose values stay in the cache from one column to the next
-ANY_LENGTH = 1 << 48  # arrays come without their lengths, which nobody asks for
 
 
 @part
@@ -117,17 +115,6 @@ def _collect(
                 store(buffer, total, weight)
                 store(buffer, total + column, moment)
                 store(buffer, total + 2 * column, square)
-
-
-def compile_step(function: Any) -> int:
-    """Compile a step, or load it from the disk; return its address."""
-    compiled = cfunc(SIGNATURE, cache=True, nogil=True, error_model="numpy")(function)
-    address: int = compiled.address
-    _KEPT.append(compiled)
-    return address
-
-
-_KEPT: list[Any] = []
 
 
 def _fill_densities(  # type: ignore[no-untyped-def]

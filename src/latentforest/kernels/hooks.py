@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from llvmlite import ir
-from numba import types
+from numba import cfunc, types
 from numba.extending import intrinsic
 
 from latentforest.kernels.types import FloatArray, Int, LongArray
@@ -24,6 +24,7 @@ SIGNATURE = types.float64(
     types.int64, types.float64, INTEGERS, INTEGERS, INTEGERS, NUMBERS, NUMBERS, NUMBERS
 )
 N_SCALARS = 2
+ANY_LENGTH = 1 << 48  # arrays come without their lengths, which nobody asks for
 
 Step = Callable[
     [Int, Int, float, LongArray, LongArray, LongArray, FloatArray, FloatArray, FloatArray], float
@@ -59,3 +60,14 @@ def _call_step(
 
 
 call_step = cast(Step, intrinsic(_call_step))
+
+
+def compile_step(function: Any) -> int:
+    """Compile a function of ``SIGNATURE``, or load it from the disk; return its address."""
+    compiled = cfunc(SIGNATURE, cache=True, nogil=True, error_model="numpy")(function)
+    address: int = compiled.address
+    _KEPT.append(compiled)
+    return address
+
+
+_KEPT: list[Any] = []

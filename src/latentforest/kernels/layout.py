@@ -10,6 +10,7 @@ from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.gaussian import N_ROWS
 from latentforest.kernels.plan import (
     BELIEFS,
+    BLOCK,
     CARD,
     COLUMN,
     COUNTS,
@@ -145,6 +146,10 @@ def _place_in_buffer(nodes: LongArray, sizes: LongArray) -> None:
         if nodes[u + KIND] == GAUSSIAN:
             taken += padded(nodes[u + N_PATTERNS])
             table = N_ROWS * nodes[u + CARD] * nodes[u + COLUMN]
+        if nodes[u + KIND] == BLOCK:
+            taken += padded(nodes[u + N_PATTERNS]) + nodes[u + N_PATTERNS] * nodes[u + COLUMN]
+            table = nodes[u + WIDTH] * (1 + nodes[u + CARD] + nodes[u + CARD] * nodes[u + CARD])
+            table = padded(table)
         nodes[u + TABLE] = taken
         nodes[u + COUNTS] = taken + table
         nodes[u + TRANSPOSED] = taken + 2 * table

@@ -20,7 +20,8 @@ HIDDEN = 0  # a variable with children: has a belief and, below its parent, a ta
 PRODUCT = 1  # a virtual node: the product of some of a hidden node's children
 LEAF = 2  # an observed variable without children: its messages are columns of its table
 DENSE = 3  # fixed messages: of a frozen subtree, or of an inner node's own observed value
-GAUSSIAN = 4  # all continuous children of a variable: their messages are densities
+GAUSSIAN = 4  # continuous children of a variable, independent of each other given it
+BLOCK = 5  # continuous variables that are jointly Gaussian given a variable
 
 # Fields of a node's record in `Plan.nodes`; a node is known by the place of its record, so that
 # field F of node u is `nodes[u + F]`. Places count doubles in the buffer.
@@ -49,6 +50,9 @@ N_FIELDS = 20
 # the first in `slot_child` and `slot_index`, WEIGHTS the place of its data in `evidence`, BELIEFS
 # that of its offsets, TABLE and COUNTS those of the columns' tables and sums, three rows of COLUMN
 # for each.
+# Of a BLOCK (see `blocks`): CARD is the number of its columns, PARAMETERS the entry of its tasks in
+# `slot_child`, WEIGHTS the place of its data in `evidence`, BELIEFS that of its offsets and behind
+# them of the logarithms of its messages, TABLE that of its tables.
 
 CACHE_LINE = 64  # bytes
 
@@ -59,9 +63,9 @@ N_SHIFTS = 2
 SCRATCH = 3  # place of the scratch memory in the buffer
 DEGREE = 4  # most children of a node, at least one
 ROOT_PATTERNS = 5  # most patterns of a root, padded
-FILL = 6  # addresses of the E-step of Gaussian nodes (see `gaussian_steps`)
-COLLECT = 7
-N_SIZES = 8
+FILL = 6  # addresses of the E-step of Gaussian nodes (see `gaussian_steps`), then of blocks
+COLLECT = 8
+N_SIZES = 10
 
 
 class Plan(NamedTuple):
@@ -77,12 +81,14 @@ class Plan(NamedTuple):
     """
 
     nodes: LongArray
-    slot_child: LongArray  # the child in each slot; then the offset of each column's table
+    # The child in each slot; then the offset of each Gaussian column's table; then tasks of blocks.
+    slot_child: LongArray
     slot_index: LongArray  # where its patterns start in `links`; then the place of a column's sums
     links: IntArray  # patterns of the children, see `slot_index`
     weights: FloatArray  # sum of the weights of the rows with each root pattern
     # Messages of the DENSE nodes, one after another, padded; then of each GAUSSIAN node the weights
-    # of its patterns and their values, nan for missing. Or the base.
+    # of its patterns and their values, nan for missing; of each BLOCK the weights, scales and
+    # scaled values. Or the base.
     evidence: FloatArray
     sizes: LongArray
 
@@ -104,7 +110,9 @@ def count_numbers(plan: Plan) -> int:
     records = plan.nodes.reshape(-1, N_FIELDS)
     gaussians = records[records[:, KIND] == GAUSSIAN]
     n_values = int((gaussians[:, N_PATTERNS] * gaussians[:, CARD]).sum())
-    return int(plan.sizes[N_DOUBLES]) + 8 * len(plan.weights) + 4 * n_values
+    blocks = records[records[:, KIND] == BLOCK]
+    n_products = int((blocks[:, N_PATTERNS] * blocks[:, WIDTH] * blocks[:, CARD] ** 2).sum())
+    return int(plan.sizes[N_DOUBLES]) + 8 * len(plan.weights) + 4 * n_values + n_products // 4
 
 
 def _zeros_on_line(n: int) -> FloatArray:

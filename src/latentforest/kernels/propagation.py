@@ -88,9 +88,9 @@ def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> floa
     for u in range(nodes.shape[0] - N_FIELDS, -1, -N_FIELDS):
         kind, is_root = nodes[u + KIND], nodes[u + IS_ROOT] == 1
         card, width, start = nodes[u + CARD], nodes[u + WIDTH], nodes[u + PARAMETERS]
-        if kind == GAUSSIAN:
+        if kind >= GAUSSIAN:
             result += call_step(
-                plan.sizes[FILL],
+                plan.sizes[FILL + kind - GAUSSIAN],
                 u,
                 floor,
                 nodes,
@@ -303,9 +303,9 @@ def propagate(
         if has_counts and nodes[u + IS_FREE] == 1:
             if nodes[u + IS_ROOT] == 1:
                 _collect_root(plan, work, counts, u)
-            elif nodes[u + KIND] == GAUSSIAN:
+            elif nodes[u + KIND] >= GAUSSIAN:
                 call_step(
-                    plan.sizes[COLLECT],
+                    plan.sizes[COLLECT + nodes[u + KIND] - GAUSSIAN],
                     u,
                     float(outside),
                     nodes,

@@ -15,9 +15,15 @@ import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.gaussian import add_moments, log_density
+from latentforest.kernels.hooks import call_step
+from latentforest.kernels.layout import padded
 from latentforest.kernels.plan import (
+    BELIEFS,
+    BLOCK,
     CARD,
+    COLLECT,
     COLUMN,
+    COUNTS,
     DENSE,
     FIRST_SLOT,
     GAUSSIAN,
@@ -29,6 +35,7 @@ from latentforest.kernels.plan import (
     LEAF,
     MESSAGES,
     N_FIELDS,
+    N_PATTERNS,
     PARAMETERS,
     WEIGHTS,
     WIDTH,
@@ -83,6 +90,11 @@ def _send_up(
     elif kind == GAUSSIAN:
         for k in range(width):
             message[u, k] = log_density(plan, buffer, u, p, k)
+    elif kind == BLOCK:
+        n, offset = nodes[u + N_PATTERNS], buffer[nodes[u + BELIEFS] + p]
+        place = nodes[u + BELIEFS] + padded(n) + p * nodes[u + COLUMN]
+        for k in range(width):
+            message[u, k] = buffer[place + k] - offset
     elif kind == DENSE:
         for k in range(width):
             message[u, k] = np.log(buffer[nodes[u + MESSAGES] + p * nodes[u + COLUMN] + k])
@@ -152,12 +164,27 @@ def _add_counts(
             share = weight * np.exp(outside[u, k] + message[u, k])
             add_moments(plan, buffer, counts, u, p, k, share)
             continue
+        if nodes[u + KIND] == BLOCK:
+            buffer[nodes[u + COUNTS] + k] = weight * np.exp(outside[u, k] + message[u, k])
+            continue
         for x in range(card):
             i = start + k * card + x
             if nodes[u + KIND] == HIDDEN:
                 counts[i] += weight * np.exp(outside[u, k] + np.log(theta[i]) + belief[u, x])
             elif nodes[u + KIND] == LEAF and x == p:
                 counts[i] += weight * np.exp(outside[u, k] + np.log(theta[i]))
+    if nodes[u + KIND] == BLOCK:
+        call_step(
+            plan.sizes[COLLECT + BLOCK - GAUSSIAN],
+            u,
+            -1.0 - p,
+            nodes,
+            plan.slot_child,
+            plan.slot_index,
+            plan.evidence,
+            buffer,
+            counts,
+        )
 
 
 @kernel

@@ -9,7 +9,8 @@ from numba import carray
 
 from latentforest.kernels.compilation import part
 from latentforest.kernels.gaussian import N_ROWS
-from latentforest.kernels.gaussian_steps import ANY_LENGTH, compile_step, fill_messages
+from latentforest.kernels.gaussian_steps import fill_messages
+from latentforest.kernels.hooks import ANY_LENGTH, compile_step
 from latentforest.kernels.plan import CARD, COLUMN, PARAMETERS, TABLE, WIDTH
 from latentforest.kernels.types import FloatArray, LongArray
 

@@ -1,0 +1,138 @@
+"""What the M-step of blocks, and of equal variances, needs, laid out for the kernels.
+
+See ``kernels.block_updates``, ``kernels.tied_updates`` and ``kernels.em.Families``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+
+import numpy as np
+
+from latentforest.inference.blocks import (
+    GaussianBlock,
+    find_least,
+    list_scales,
+    list_tasks,
+    list_units,
+    whiten,
+)
+from latentforest.inference.forest import Forest
+from latentforest.inference.plan import place_sums
+from latentforest.kernels.em import N_TABLE_ENTRIES, TABLES
+from latentforest.kernels.types import FloatArray
+from latentforest.model.parameters import join_covariances
+
+AT_BOUND = 1e-9  # how far above its bound an eigenvalue may be to count as bounded
+
+
+def list_blocks(forest: Forest) -> list[GaussianBlock]:
+    """List the blocks of a forest that have a free family."""
+    drawn = [node.block for node in forest.nodes if node.block is not None]
+    return [block for block in drawn if block.members(forest.free)]
+
+
+def list_tied(forest: Forest) -> list[str]:
+    """List the Gaussian leaves that have equal variances with each other or in all states."""
+    inside = {name for block in list_blocks(forest) for name in block.names}
+    tied = (forest.shared | forest.equal) - inside
+    return [name for name in forest.structure.continuous if name in tied & set(forest.free)]
+
+
+def list_tasks_of_updates(forest: Forest, first: int) -> tuple[list[int], list[int]]:
+    """Write down the tasks of all blocks with free families, to lie behind so many numbers.
+
+    Those of leaves with equal variances come last, if there are any.
+
+    Returns the entry at which the tasks of each block start, and the tasks.
+    """
+    entries, tasks, place = _list_block_tasks(forest, first)
+    names = list_tied(forest)
+    if names:
+        from latentforest.kernels import tied_updates  # compiles, so only when needed
+
+        structure, (sums, _) = forest.structure, place_sums(forest.structure)
+        entries.append(first + len(tasks))
+        n_states = math.prod(structure.shape(names[0])[:-1])
+        start = entries[-1] + TABLES + N_TABLE_ENTRIES * len(names)
+        tasks += [place, start, tied_updates.REVISE_ADDRESS, len(names)]
+        for j, name in enumerate(names):
+            tasks += [structure.offset(name), 2, n_states, place + 4 * j]
+        tasks += [len(names), n_states, int(names[0] in forest.shared), int(bool(forest.equal))]
+        for name in names:
+            tasks += [structure.offset(name), sums[name]]
+    return entries, tasks
+
+
+def _list_block_tasks(forest: Forest, first: int) -> tuple[list[int], list[int], int]:
+    structure, (sums, place) = forest.structure, place_sums(forest.structure)
+    entries, tasks = list[int](), list[int]()
+    for block in list_blocks(forest):
+        from latentforest.kernels import block_updates  # compiles, so only when needed
+
+        entries.append(first + len(tasks))
+        names = [name for family in block.members(forest.free) for name in family]
+        core = list_tasks(structure, block, sums[block.names[0]], forest.free, forest.shared)
+        units = place + len(_list_numbers(forest, block))
+        tasks += [
+            place,
+            entries[-1] + TABLES + N_TABLE_ENTRIES * len(names),
+            block_updates.REVISE_ADDRESS,
+            len(names),
+        ]
+        for name in names:
+            shape = structure.shape(name)
+            tasks += [structure.offset(name), shape[-1], math.prod(shape[:-1]), units]
+            units += 2 * shape[-1]
+        tasks += core
+        place = units
+    return entries, tasks, place
+
+
+def list_numbers_of_updates(forest: Forest) -> list[FloatArray]:
+    """Write down scales, correlations, bounds and units of all blocks with free families.
+
+    Of leaves with equal variances, only units are needed.
+    """
+    parts = []
+    for block in list_blocks(forest):
+        about = {name: forest.data.summary(name) for name in block.names}
+        parts.append(_list_numbers(forest, block))
+        for family in block.members(forest.free):
+            parts += [list_units(forest.structure, name, about) for name in family]
+    for name in list_tied(forest):
+        parts.append(list_units(forest.structure, name, {name: forest.data.summary(name)}))
+    return parts
+
+
+def _list_numbers(forest: Forest, block: GaussianBlock) -> FloatArray:
+    about = [forest.data.summary(name) for name in block.names]
+    correlations = forest.data.correlations(block.names)
+    bounds = find_least(forest.structure, block, correlations, about)
+    parts = [list_scales(about), correlations.ravel()]
+    return np.concatenate([*parts, *(whiten(bound).ravel() for bound in bounds)])
+
+
+def find_bounded(forest: Forest, theta: FloatArray) -> Collection[str]:
+    """Name the variables of blocks, constant ones aside, whose variance is at its bound."""
+    structure, found = forest.structure, list[str]()
+    for block in list_blocks(forest):
+        about = [forest.data.summary(name) for name in block.names]
+        bounds = find_least(structure, block, forest.data.correlations(block.names), about)
+        for family, bound in zip(block.families, bounds, strict=True):
+            own = [about[block.names.index(name)] for name in family]
+            varying = np.flatnonzero([not each.is_constant for each in own])
+            if family[0] not in forest.free or len(varying) == 0:
+                continue
+            if len(family) > 1:
+                covariances = join_covariances(structure, family, theta)
+            else:
+                covariances = structure.table_view(theta, family[0])[..., -1:, None]
+            scale = np.sqrt([each.variance for each in own])[varying]
+            covariances = covariances[..., varying, :][..., varying] / np.outer(scale, scale)
+            root = np.linalg.cholesky(bound[np.ix_(varying, varying)])
+            turned = np.linalg.solve(root, np.linalg.solve(root, covariances).swapaxes(-1, -2))
+            if np.linalg.eigvalsh(turned).min() <= 1.0 + AT_BOUND:
+                found += [family[i] for i in varying]
+    return found

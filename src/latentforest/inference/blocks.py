@@ -1,0 +1,211 @@
+"""Blocks of a structure: continuous variables that are jointly Gaussian given one variable.
+
+Writes down what the kernels must know of a block (see ``kernels.blocks``): its families, its
+scales, its rows sorted by missing values.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from latentforest.errors import ModelError
+from latentforest.inference.columns import ColumnSummary
+from latentforest.kernels import blocks as B
+from latentforest.kernels.types import FloatArray
+from latentforest.model.gaussian import find_components
+from latentforest.model.structure import Structure
+
+LEAST_EIGENVALUE = 1e-6  # of the correlations over all rows: nearly equal columns count as distinct
+
+
+@dataclass(frozen=True)
+class GaussianBlock:
+    """Continuous variables that depend on each other given one categorical variable, or none.
+
+    Attributes
+    ----------
+    parent
+        The categorical variable; none if there is none.
+    names
+        The variables, those without continuous parents before the others.
+    families
+        The variables again, those of a pouch together, in the same order.
+    """
+
+    parent: str | None
+    names: tuple[str, ...]
+    families: tuple[tuple[str, ...], ...]
+
+    def members(self, free: Collection[str] | None) -> list[tuple[str, ...]]:
+        """List the families that are free."""
+        return [each for each in self.families if free is None or each[0] in free]
+
+
+@functools.lru_cache(maxsize=256)
+def find_blocks(structure: Structure) -> tuple[GaussianBlock, ...]:
+    """List the blocks of two or more variables."""
+    blocks = list[GaussianBlock]()
+    for names in find_components(structure, structure.continuous):
+        if len(names) > 1:
+            above = {p: None for name in names for p in structure.categorical_parents(name)}
+            if len(above) > 1:
+                raise ModelError(
+                    f"the continuous variables {', '.join(map(repr, names))} depend on each other "
+                    f"and on {', '.join(map(repr, above))}; for tables, at most one categorical "
+                    "variable may be above them (single rows can be scored with log_probability())"
+                )
+            families = dict.fromkeys(structure.pouch(name) for name in names)
+            blocks.append(GaussianBlock(next(iter(above), None), names, tuple(families)))
+    return tuple(blocks)
+
+
+def count_sums(structure: Structure, block: GaussianBlock) -> int:
+    """Return the number of sums that a block has in the vector of counts."""
+    d = len(block.names)
+    n_states = len(structure.states(block.parent)) if block.parent else 1
+    return n_states * (1 + d + d * d)
+
+
+def list_tasks(
+    structure: Structure,
+    block: GaussianBlock,
+    sums: int,
+    free: Collection[str] | None,
+    shared: Collection[str] = (),
+) -> list[int]:
+    """Write down the families of a block, with no gaps yet.
+
+    ``sums`` is the place of its sums; ``shared`` names variables whose covariances are the same for
+    all states.
+    """
+    n_states = len(structure.states(block.parent)) if block.parent else 1
+    position = {name: i for i, name in enumerate(block.names)}
+    tasks = [len(block.names), n_states, len(block.families), sums, 0, 0, B.N_ENTRIES]
+    for family in block.families:
+        name = family[0]
+        parents = structure.continuous_parents(name)
+        tasks += [
+            B.MEMBERS + 2 * len(family) + len(parents),
+            B.POUCH if len(family) > 1 else B.LINEAR,
+            len(family),
+            len(parents),
+            int(free is None or name in free),
+            int(bool(structure.categorical_parents(name))),
+            int(name in shared),
+        ]
+        for member in family:
+            tasks += [position[member], structure.offset(member)]
+        tasks += [position[parent] for parent in parents]
+    return tasks
+
+
+def list_gaps(values: FloatArray, place: int) -> tuple[list[int], list[FloatArray]]:
+    """Sort rows by their missing values; write down the sets of missing columns.
+
+    ``values``, (n_patterns, n_columns), are scaled; ``place`` is where the result will lie.
+
+    Returns
+    -------
+    tuple
+        The records of the gaps, the first entry being their number; the values gap by gap,
+        column by column, padded.
+    """
+    missing = np.isnan(values)
+    if missing.any():
+        gaps, member = np.unique(missing, axis=0, return_inverse=True)
+    else:  # as most often
+        gaps, member = missing[:1], np.zeros(len(values), np.intp)
+    tasks, parts = [len(gaps)], list[FloatArray]()
+    for g, gap in enumerate(gaps):
+        patterns = np.flatnonzero(member.ravel() == g)
+        observed = np.flatnonzero(~gap)
+        height = -(-len(patterns) // B.BATCH) * B.BATCH
+        padded = np.zeros((len(observed), height))
+        padded[:, : len(patterns)] = values[np.ix_(patterns, observed)].T
+        tasks += [len(patterns), len(observed), place, *np.flatnonzero(gap), *observed, *patterns]
+        parts.append(padded.ravel())
+        place += padded.size
+    return list(map(int, tasks)), parts
+
+
+def correlate(
+    columns: Sequence[FloatArray], about: Sequence[ColumnSummary], weights: FloatArray
+) -> FloatArray:
+    """Correlations of columns, each pair over the rows that have both, made positive definite."""
+    values = np.stack(
+        [(c - a.mean) / np.sqrt(a.variance) for c, a in zip(columns, about, strict=True)]
+    )
+    seen = ~np.isnan(values)
+    values[~seen] = 0.0
+    present = seen.astype(np.float64)
+    together = (present * weights) @ present.T
+    products = (values * weights) @ values.T
+    matrix: FloatArray = np.zeros_like(products)
+    np.divide(products, together, out=matrix, where=together > 0)
+    spread = np.array([0.0 if a.is_constant else 1.0 for a in about])
+    matrix *= np.outer(spread, spread)
+    np.fill_diagonal(matrix, 1.0)
+    eigenvalues, vectors = np.linalg.eigh(matrix)
+    if eigenvalues[0] >= LEAST_EIGENVALUE:
+        return matrix
+    matrix = (vectors * np.maximum(eigenvalues, LEAST_EIGENVALUE)) @ vectors.T
+    size = np.sqrt(np.diag(matrix))
+    matrix = matrix / np.outer(size, size)
+    matrix += matrix.T
+    return 0.5 * matrix
+
+
+def list_scales(about: Sequence[ColumnSummary]) -> FloatArray:
+    """Means of a block's columns, then their deviations."""
+    return np.array([a.mean for a in about] + [np.sqrt(a.variance) for a in about])
+
+
+def find_least(
+    structure: Structure,
+    block: GaussianBlock,
+    correlations: FloatArray,
+    about: Sequence[ColumnSummary],
+) -> list[FloatArray]:
+    """Least scaled covariance of each family.
+
+    It is a small share of the covariance over all rows (of a variable with parents, of what the
+    parents leave), where columns with long tails count less, as for single Gaussians.
+    """
+    position = {name: i for i, name in enumerate(block.names)}
+    shrunk = np.sqrt([a.least_variance / a.variance for a in about])
+    least = correlations * np.outer(shrunk, shrunk)
+    result = []
+    for family in block.families:
+        own = [position[name] for name in family]
+        above = [position[name] for name in structure.continuous_parents(family[0])]
+        matrix = least[np.ix_(own, own)]
+        if above:
+            across = least[np.ix_(above, own)]
+            matrix = matrix - across.T @ np.linalg.solve(least[np.ix_(above, above)], across)
+        result.append(matrix)
+    return result
+
+
+def whiten(matrix: FloatArray) -> FloatArray:
+    """Return W with W M W' = 1, lower triangular; of a single number the number itself."""
+    if len(matrix) == 1:
+        return matrix
+    root = np.linalg.cholesky(matrix)
+    return np.tril(np.linalg.inv(root))
+
+
+def list_units(structure: Structure, name: str, about: Mapping[str, ColumnSummary]) -> FloatArray:
+    """Factors that make the numbers in a row of a table comparable; then means for its slopes."""
+    own, pouch = math.sqrt(about[name].variance), structure.pouch(name)
+    if len(pouch) > 1:
+        units = [1 / own] + [1 / own / math.sqrt(about[other].variance) for other in pouch]
+        return np.array(units + [0.0] * len(units))
+    parents = structure.continuous_parents(name)
+    slopes = [math.sqrt(about[parent].variance) / own for parent in parents]
+    means = [about[parent].mean for parent in parents]
+    return np.array([1 / own, *slopes, 1 / own / own, 0.0, *means, 0.0])
