@@ -19,6 +19,7 @@ PUBLIC = [
     "Dataset",
     "Dirichlet",
     "DoubleHillClimbing",
+    "GaussianEAST",
     "HierarchicalLatentTree",
     "HillClimbing",
     "IncrementalForest",

@@ -50,7 +50,7 @@ def test_bad_tables(run, tmp_path, case):
 
 def test_continuous_columns_where_only_categories_are_taken(run, tmp_path):
     path = write(tmp_path, "a,b\n1,0.5\n2,0.25\n")
-    result = run("learn", path, "--learner", "east", code=1)
+    result = run("learn", path, "--learner", "hlta", code=1)
     assert "column 'b' is continuous, " in result.stderr
     assert "; use --exclude, or --categorical 'b'" in result.stderr
 

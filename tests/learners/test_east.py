@@ -501,7 +501,7 @@ def test_a_start_of_several_trees_is_searched_tree_by_tree(table):
 
 
 def test_two_columns_are_too_few(table):
-    with pytest.raises(DataError, match="at least three columns with two or more states, found 2"):
+    with pytest.raises(DataError, match=r"three columns with two or more states.*, found 2"):
         learn(table.select(["X1", "X2"]))
 
 

@@ -19,6 +19,7 @@ from latentforest import (
     ChowLiu,
     ChowLiuRecursiveGrouping,
     HierarchicalLatentTree,
+    IncrementalForest,
     Independence,
     LatentClass,
     RecursiveGrouping,
@@ -26,7 +27,7 @@ from latentforest import (
 )
 from latentforest.datasets.generate import random_latent_class
 
-CONTINUOUS = "gives continuous columns; searches take categorical ones"
+CONTINUOUS = "gives continuous columns; some learners take categorical ones only"
 NOT_APPLICABLE = {
     "check_positive_only_tag_during_fit": CONTINUOUS,
     "check_sample_weight_equivalence_on_dense_data": CONTINUOUS,
@@ -46,13 +47,12 @@ TOO_FEW = dict.fromkeys(
         "check_sample_weights_pandas_series",
         "check_sample_weights_shape",
     ),
-    "gives fewer than the three columns that a latent tree needs",
+    "gives fewer than the three categorical columns that a latent tree needs",
 )
 
 
-SEVERAL = {
-    "check_methods_sample_order_invariance": "wants one array: posteriors of a forest are a list"
-}
+SEVERAL_REASON = "wants one array: posteriors of a forest are a list"
+SEVERAL = {"check_methods_sample_order_invariance": SEVERAL_REASON}
 NEED_THREE = (EAST, BridgedIslands, HierarchicalLatentTree)
 
 
@@ -60,6 +60,10 @@ def find_expected_failures(estimator):
     """The checks whose tables a learner refuses."""
     if isinstance(estimator, LatentClass | Independence):
         return {}
+    if isinstance(estimator, IncrementalForest):
+        return SEVERAL | {"check_sample_weight_equivalence_on_dense_data": SEVERAL_REASON}
+    if isinstance(estimator, EAST):
+        return TOO_FEW
     if isinstance(estimator, BinaryForest | RecursiveGrouping):
         return NOT_APPLICABLE | SEVERAL
     return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})
@@ -77,6 +81,8 @@ def find_expected_failures(estimator):
         ChowLiuRecursiveGrouping(),
         BridgedIslands(max_rounds=1),
         HierarchicalLatentTree(),
+        IncrementalForest(),
+        IncrementalForest(candidate_pairs=2),
     ],
     expected_failed_checks=find_expected_failures,
 )

@@ -29,6 +29,7 @@ class Learner:
 LEARNERS = {
     "latent-class": Learner("LatentClass", "one hidden variable that groups the rows"),
     "east": Learner("EAST", "a tree of hidden variables, by search"),
+    "gaussian-east": Learner("GaussianEAST", "the same for numbers: pouches of columns"),
     "bridged-islands": Learner("BridgedIslands", "a tree of hidden variables, fast"),
     "hlta": Learner("HierarchicalLatentTree", "layers of hidden variables: topics of documents"),
     "hill-climbing": Learner("HillClimbing", "an older search, in two phases"),

@@ -1,4 +1,7 @@
-"""What the M-step of blocks needs, laid out for the kernels (see ``kernels.block_updates``)."""
+"""What the M-step of blocks, and of equal variances, needs, laid out for the kernels.
+
+See ``kernels.block_updates``, ``kernels.tied_updates`` and ``kernels.em.Families``.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +35,44 @@ def list_blocks(forest: Forest) -> list[GaussianBlock]:
     return [block for block in drawn if block.members(forest.free)]
 
 
-def list_block_tasks(forest: Forest, first: int) -> tuple[list[int], list[int]]:
+def list_tied(forest: Forest) -> list[str]:
+    """List the Gaussian leaves that have equal variances with each other or in all states."""
+    inside = {name for block in list_blocks(forest) for name in block.names}
+    tied = (forest.shared | forest.equal) - inside
+    return [name for name in forest.structure.continuous if name in tied & set(forest.free)]
+
+
+def list_tasks_of_updates(forest: Forest, first: int) -> tuple[list[int], list[int]]:
     """Write down the tasks of all blocks with free families, to lie behind so many numbers.
+
+    Those of leaves with equal variances come last, if there are any.
 
     Returns the entry at which the tasks of each block start, and the tasks.
     """
-    from latentforest.kernels import block_updates  # compiles, so only when needed
+    entries, tasks, place = _list_block_tasks(forest, first)
+    names = list_tied(forest)
+    if names:
+        from latentforest.kernels import tied_updates  # compiles, so only when needed
 
+        structure, (sums, _) = forest.structure, place_sums(forest.structure)
+        entries.append(first + len(tasks))
+        n_states = math.prod(structure.shape(names[0])[:-1])
+        start = entries[-1] + TABLES + N_TABLE_ENTRIES * len(names)
+        tasks += [place, start, tied_updates.REVISE_ADDRESS, len(names)]
+        for j, name in enumerate(names):
+            tasks += [structure.offset(name), 2, n_states, place + 4 * j]
+        tasks += [len(names), n_states, int(names[0] in forest.shared), int(bool(forest.equal))]
+        for name in names:
+            tasks += [structure.offset(name), sums[name]]
+    return entries, tasks
+
+
+def _list_block_tasks(forest: Forest, first: int) -> tuple[list[int], list[int], int]:
     structure, (sums, place) = forest.structure, place_sums(forest.structure)
     entries, tasks = list[int](), list[int]()
     for block in list_blocks(forest):
+        from latentforest.kernels import block_updates  # compiles, so only when needed
+
         entries.append(first + len(tasks))
         names = [name for family in block.members(forest.free) for name in family]
         core = list_tasks(structure, block, sums[block.names[0]], forest.free, forest.shared)
@@ -58,17 +89,22 @@ def list_block_tasks(forest: Forest, first: int) -> tuple[list[int], list[int]]:
             units += 2 * shape[-1]
         tasks += core
         place = units
-    return entries, tasks
+    return entries, tasks, place
 
 
-def list_block_numbers(forest: Forest) -> list[FloatArray]:
-    """Write down scales, correlations, bounds and units of all blocks with free families."""
+def list_numbers_of_updates(forest: Forest) -> list[FloatArray]:
+    """Write down scales, correlations, bounds and units of all blocks with free families.
+
+    Of leaves with equal variances, only units are needed.
+    """
     parts = []
     for block in list_blocks(forest):
         about = {name: forest.data.summary(name) for name in block.names}
         parts.append(_list_numbers(forest, block))
         for family in block.members(forest.free):
             parts += [list_units(forest.structure, name, about) for name in family]
+    for name in list_tied(forest):
+        parts.append(list_units(forest.structure, name, {name: forest.data.summary(name)}))
     return parts
 
 

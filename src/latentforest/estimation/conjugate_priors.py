@@ -25,6 +25,8 @@ from latentforest.model.conjugate import Conjugate, Dirichlet, NormalGamma, Norm
 
 Experts = Mapping[str, Conjugate]
 
+FLAT = 1e-10  # weight of a mean, or of a slope, of which nothing is known
+
 
 class Priors:
     """The prior of every variable of a table, and of latent variables over it.
@@ -37,6 +39,10 @@ class Priors:
         Priors of some columns.
     strength
         How many observations the other priors are worth, for all or by the name of the column.
+    kept
+        Whether a variable keeps its prior when it gets a parent. If not, it falls back to a flat
+        one, as in the program of the authors of IL: one for each cell of a table, next to nothing
+        for a Gaussian.
 
     Attributes
     ----------
@@ -58,7 +64,9 @@ class Priors:
         data: Dataset,
         experts: Experts | None = None,
         strength: float | Mapping[str, float] = 1.0,
+        kept: bool = True,
     ) -> None:
+        self._kept = kept
         experts = dict(experts or {})
         self._lines = {}
         self._unit: dict[str, Conjugate] = {}  # what one observation is worth
@@ -100,16 +108,20 @@ class Priors:
         priors._set({**self.strengths, **strengths})
         return priors
 
-    def of_table(self, name: str) -> Dirichlet:
-        """Return the prior of a row of an observed categorical variable's table."""
+    def of_table(self, name: str, given: bool = True) -> Dirichlet:
+        """Return the prior of a row of an observed variable's table, with or without a parent."""
         prior = self._priors[name]
         assert isinstance(prior, Dirichlet)
+        if given and not self._kept and name not in self._experts:
+            return Dirichlet(np.ones_like(prior.concentration))
         return prior
 
-    def of_gaussian(self, name: str) -> NormalGamma:
-        """Return the prior of a continuous variable given a state of its parent."""
+    def of_gaussian(self, name: str, given: bool = True) -> NormalGamma:
+        """Return the prior of a continuous variable, with a categorical parent or without."""
         prior = self._priors[name]
         assert isinstance(prior, NormalGamma)
+        if given and not self._kept and name not in self._experts:
+            return NormalGamma(0.0, FLAT, 1.0, 1.0)
         return prior
 
     def of_latent(self, n_states: int) -> Dirichlet:
@@ -123,6 +135,8 @@ class Priors:
         parent, is around zero with the same weight.
         """
         own, (center, unit) = self.of_gaussian(name), self._lines[parent]
+        if not self._kept:
+            center, unit = 0.0, 1.0
         return NormalRegression(
             center,
             unit,

@@ -17,9 +17,10 @@ import numpy as np
 from latentforest.errors import ParameterError
 from latentforest.estimation.block_families import (
     find_bounded_in_blocks,
-    list_block_numbers,
-    list_block_tasks,
     list_blocks,
+    list_numbers_of_updates,
+    list_tasks_of_updates,
+    list_tied,
 )
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
@@ -181,7 +182,7 @@ class Task:
         self.settings = settings
         self.report = report
         self.deadline = deadline
-        self.families = free_families(forest)
+        self.families = self.find_families(forest)
         self.least_gain = settings.tolerance * forest.data.total_weight
         self.is_compiled = len(forest.plans) == 1
         self.was_interrupted = False
@@ -189,6 +190,9 @@ class Task:
 
     def read_prior(self, forest: Forest, prior: FloatArray) -> FloatArray:
         return extend_prior(forest, prior)
+
+    def find_families(self, forest: Forest) -> Families:
+        return free_families(forest)
 
     def climb(self, starts: FloatArray) -> FitResult:
         """Fit from some starts, the quickest way."""
@@ -355,7 +359,7 @@ class Task:
         return Monitor(trajectory[:n_done].copy(), converged, reason, lost, self.was_interrupted)
 
     def find_bounded(self, theta: FloatArray) -> tuple[str, ...]:
-        return find_bounded(self.forest, theta)
+        return _find_bounded(self.forest, theta)
 
     def result(
         self, theta: FloatArray, objective: float, lost: float, climb: Climb, trajectory: FloatArray
@@ -368,7 +372,7 @@ class Task:
         return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
 
 
-def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
+def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
     """Name the columns, constant ones aside, with a variance at its lower bound."""
     structure = forest.structure
     inside = {name for block in list_blocks(forest) for name in block.names}
@@ -383,14 +387,15 @@ def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
 
 def free_families(forest: Forest) -> Families:
     """List where the free tables lie in the parameter vector."""
-    structure, blocks = forest.structure, list_blocks(forest)
-    inside = {name for block in blocks for name in block.names}
-    names = [name for name in forest.free if name not in inside]
-    families = list_families(structure, names)
-    if not blocks:
+    blocks, tied = list_blocks(forest), list_tied(forest)
+    apart = {name for block in blocks for name in block.names} | set(tied)
+    names = [name for name in forest.free if name not in apart]
+    families = list_families(forest.structure, names)
+    n_others = len(blocks) + bool(tied)
+    if not n_others:
         return families
-    entries, tasks = list_block_tasks(forest, len(names) + len(blocks))
-    nothing = [0] * len(blocks)
+    entries, tasks = list_tasks_of_updates(forest, len(names) + n_others)
+    nothing = [0] * n_others
     return Families(
         np.array([*families.offset, *entries], np.int64),
         np.array([*families.n_rows, *nothing], np.int64),
@@ -399,7 +404,7 @@ def free_families(forest: Forest) -> Families:
 
 
 def list_families(structure: Structure, names: Sequence[str]) -> Families:
-    """List where some tables, outside blocks, lie in the parameter vector."""
+    """List where some tables, none of them in a block, lie in the parameter vector."""
     sums, _ = place_sums(structure)
     shapes = [structure.shape(name) for name in names]
     lengths = [shape[-1] for shape in shapes]
@@ -425,4 +430,4 @@ def extend_prior(forest: Forest, prior: FloatArray) -> FloatArray:
             n_rows = math.prod(forest.structure.shape(name)[:-1])
             row = (about.mean, about.variance, about.least_variance)
             extended[sums[name] : sums[name] + N_ROWS * n_rows] = np.tile(row, n_rows)
-    return np.concatenate([extended, *list_block_numbers(forest)]) if inside else extended
+    return np.concatenate([extended, *list_numbers_of_updates(forest)])

@@ -87,6 +87,9 @@ class _Task(Task):
     def read_prior(self, forest: Forest, prior: FloatArray) -> FloatArray:
         return np.array(prior, dtype=np.float64)
 
+    def find_families(self, forest: Forest) -> Families:
+        return list_families(forest.structure, forest.free)
+
     def make_climb(self) -> Climb:
         return make_climb(self.forest.n_counts)
 
@@ -209,9 +212,10 @@ def pack_priors(structure: Structure, priors: Priors) -> FloatArray:
 def _find_prior(structure: Structure, priors: Priors, name: str) -> Conjugate:
     if name in structure.latents:
         return priors.of_latent(structure.shape(name)[-1])
+    has_parent = bool(structure.parents(name))
     if name in structure.continuous:
-        return priors.of_gaussian(name)
-    return priors.of_table(name)
+        return priors.of_gaussian(name, has_parent)
+    return priors.of_table(name, has_parent)
 
 
 def from_parameters(

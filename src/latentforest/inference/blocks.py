@@ -116,7 +116,10 @@ def list_gaps(values: FloatArray, place: int) -> tuple[list[int], list[FloatArra
         column by column, padded.
     """
     missing = np.isnan(values)
-    gaps, member = np.unique(missing, axis=0, return_inverse=True)
+    if missing.any():
+        gaps, member = np.unique(missing, axis=0, return_inverse=True)
+    else:  # as most often
+        gaps, member = missing[:1], np.zeros(len(values), np.intp)
     tasks, parts = [len(gaps)], list[FloatArray]()
     for g, gap in enumerate(gaps):
         patterns = np.flatnonzero(member.ravel() == g)

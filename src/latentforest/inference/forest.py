@@ -6,6 +6,7 @@ over these rows: it gives log-likelihoods and expected counts for any parameters
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -26,6 +27,7 @@ from latentforest.inference.plan import (
 from latentforest.inference.threads import count_threads, map_threads
 from latentforest.kernels.plan import (
     BELIEFS,
+    BLOCK,
     COLUMN,
     GAUSSIAN,
     MESSAGES,
@@ -40,6 +42,7 @@ from latentforest.kernels.plan import (
 from latentforest.kernels.propagation import propagate
 from latentforest.kernels.rescue import add_row, message_of_pattern
 from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.kernels.vector import LANES
 from latentforest.model.structure import Structure
 
 BLOCK_ROWS = 1 << 16  # rows that are propagated at once; more are split, whatever the threads
@@ -99,6 +102,7 @@ class PatternedData:
         self.n_rows = merged.n_rows
         self.total_weight = float(merged.total_weight)
         self.bits = {name: 1 << j for j, name in enumerate(merged.names)}
+        self.rows: dict[str, Mask] = {}
         self._cards = [len(variable.states or ()) for variable in merged.variables]
         most = min(BLOCK_ROWS, max(BLOCK_CELLS // len(self._cards), 1))
         n_blocks = -(-self.n_rows // (most if block_rows is None else min(most, block_rows)))
@@ -162,6 +166,21 @@ class PatternedData:
         places = [self._places[name] for name in names]
         return self._correlations[np.ix_(places, places)]
 
+    def with_rows(self, names: Sequence[str]) -> PatternedData:
+        """Return the same table for regions whose frozen parts have a message for each row.
+
+        The names are those of variables that `Forest` may get such messages for.
+        """
+        data = copy.copy(self)
+        n_bits, n = len(self.bits), len(names)
+        data.rows = {name: 1 << (n_bits + j) for j, name in enumerate(names)}
+        data.blocks = [Block(store.with_rows(n), weights) for store, weights in self.blocks]
+        data.sample = data.blocks[0].store
+        if self.sample is not self.blocks[0].store:
+            data.sample = self.sample.with_rows(n)
+        data._groupings, data._whole = {}, None
+        return data
+
     def first_row(self, b: int) -> int:
         """Return the number of the first (merged) row of a block."""
         return int(self._edges[b])
@@ -209,11 +228,15 @@ class Forest:
         Variables whose tables are estimated; default all.
     dense
         For each variable whose subtree is replaced by fixed messages to its parent: the messages
-        for the patterns of each block, ``(n_patterns, n_states of the parent)``.
-    shared
-        Variables of pouches whose covariances are the same for all states of the parent.
+        for the patterns of each block, ``(n_patterns, n_states of the parent)``; for each row if
+        the table has rows under the variable's name (``PatternedData.with_rows``).
     masks
         For dense variables whose subtrees are not part of the structure: the columns there.
+    shared
+        Continuous variables whose variances, and covariances in a pouch, are the same for all
+        states of the parent.
+    equal
+        Gaussian leaves of one variable that have the same variance as each other.
 
     Examples
     --------
@@ -231,17 +254,19 @@ class Forest:
         data: PatternedData,
         free: Collection[str] | None = None,
         dense: Mapping[str, Sequence[FloatArray]] | None = None,
-        shared: Collection[str] = (),
         masks: Mapping[str, Mask] | None = None,
+        shared: Collection[str] = (),
+        equal: Collection[str] = (),
     ) -> None:
         _check(structure, data)
         self.structure = structure
         self.data = data
-        self.shared = shared
+        self.shared, self.equal = frozenset(shared), frozenset(equal)
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
         known = None if dense else data.known_nodes()
         bits.update(masks or {})
+        bits |= {name: data.rows[name] for name in dense if name in data.rows}
         self.roots = draw_forest(structure, bits, data.group, dense, known)
         self.nodes = flatten(self.roots)
         names = [name for node in self.nodes for name in (node.name, *node.columns) if name]
@@ -360,6 +385,26 @@ class Forest:
                 result[name].append(messages)
             self.give_back(b, work)
         return result
+
+    def log_potentials(self, theta: FloatArray) -> dict[tuple[str, ...], FloatArray]:
+        """Return the log-density of the values in each block of variables, given each state.
+
+        For every (merged) row; the keys are the names of the variables.
+        """
+        theta = _writable(theta)
+        parts: dict[tuple[str, ...], list[FloatArray]] = {}
+        for b, plan in enumerate(self.plans):
+            work, store = self.take_workspace(b), self.data.blocks[b].store
+            propagate(plan, work, theta, NOTHING, NOTHING, 0.0, True)
+            for node, record in zip(self.nodes, plan.nodes.reshape(-1, N_FIELDS), strict=True):
+                if node.kind == BLOCK:
+                    n, column = int(record[N_PATTERNS]), int(record[COLUMN])
+                    place = record[BELIEFS] + -(-n // LANES) * LANES
+                    logs = work.buffer[place : place + n * column].reshape(n, column)
+                    codes = store.column(node.mask).codes
+                    parts.setdefault(node.columns, []).append(logs[codes, : record[WIDTH]])
+            self.give_back(b, work)
+        return {names: np.concatenate(logs) for names, logs in parts.items()}
 
     def _over_blocks(self, function: Callable[[int], Result]) -> Iterable[Result]:
         return map_threads(function, range(len(self.plans)), self.data.n_jobs)

@@ -13,13 +13,22 @@ import numpy as np
 from latentforest.errors import ModelError
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.patterns import Mask
-from latentforest.kernels.arms import EACH_ROW, LEAF_ARM, Arms, Values, measure_tree, pass_messages
-from latentforest.kernels.types import FloatArray, IntArray, LongArray
+from latentforest.kernels.arms import (
+    EACH_ROW,
+    LEAF_ARM,
+    N_FACTS,
+    Arms,
+    Values,
+    measure_tree,
+    pass_messages,
+)
+from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
 AGREEMENT = 1e-6  # relative
+SMALLEST = np.finfo(np.float64).min  # stands for the logarithm of zero
 
 
 class Messages:
@@ -75,6 +84,22 @@ class Messages:
             <= AGREEMENT * max(1.0, abs(log_likelihood))
             for hub in range(len(self.hubs))
         )
+
+    def posterior(self, hub: str) -> FloatArray:
+        """P(hub | row) for every row, ``(n_rows, n_states)``."""
+        arms, width = self.arms, self.network.structure.shape(hub)[-1]
+        step = -(-width // LANES) * LANES
+        with np.errstate(divide="ignore"):
+            logs = np.tile(np.log(self.table(hub)), (self.data.n_rows, 1))
+            for neighbour in self.neighbours(hub):
+                a = self.arm(hub, neighbour)
+                place, n, column = arms.message[a], arms.n_patterns[a], arms.column[a]
+                rows = self.values.messages[place : place + n * step].reshape(n, step)[:, :width]
+                logs += np.log(rows if column == EACH_ROW else rows[self.values.codes[column]])
+        shares = np.exp(logs - np.maximum(logs.max(axis=1), SMALLEST)[:, None])
+        totals = np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        result: FloatArray = shares / totals
+        return result
 
     def table(self, hub: str, neighbour: str | None = None) -> FloatArray:
         """P(neighbour | hub), or P(hub)."""
@@ -134,12 +159,15 @@ class _Builder:
         card = _integers([self.cards[z] for _, z in self.pairs])
         width = _integers([self.cards[hub] for hub, _ in self.pairs])
         is_latent = np.array([z in self.hub_numbers for _, z in self.pairs])
-        belief, n_beliefs = _place(np.where(is_latent, n_patterns * _padded(card), 0))
+        is_number = np.array([z in self.structure.continuous for _, z in self.pairs])
+        sizes = np.where(is_latent, n_patterns * _padded(card), 0)
+        sizes[is_number] = _padded(N_FACTS + n_patterns[is_number])
+        belief, n_beliefs = _place(sizes)
         message, n_messages = _place(n_patterns * _padded(width))
         degrees = [len(messages.neighbours(hub)) for hub in messages.hubs]
         self.arms = Arms(
             first=np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64),
-            prior=prior,
+            prior=np.concatenate([prior, self._find_steps(is_number)]),
             hub=_integers([self.hub_numbers[hub] for hub, _ in self.pairs]),
             source=_integers([self.hub_numbers.get(z, -1) for _, z in self.pairs]),
             reverse=_integers([self.number.get((z, hub), -1) for hub, z in self.pairs]),
@@ -148,7 +176,9 @@ class _Builder:
             card=card,
             width=width,
             table=table,
-            belief=np.where(is_latent, belief, LEAF_ARM),
+            belief=np.where(
+                is_latent, belief, np.where(is_number, LEAF_ARM - 1 - belief, LEAF_ARM)
+            ),
             message=message,
             start=start,
             order=self._find_order(),
@@ -163,6 +193,23 @@ class _Builder:
             messages=np.zeros(n_messages),
             constant=np.zeros(len(self.pairs)),
         )
+        for a in np.flatnonzero(is_number):
+            self._describe(self.pairs[a][1], self.values.beliefs[belief[a] : belief[a] + sizes[a]])
+
+    def _find_steps(self, is_number: BoolArray) -> LongArray:
+        """Addresses of the E-step of continuous leaves, which is compiled if there are some."""
+        if not is_number.any():
+            return np.zeros(2, np.int64)
+        from latentforest.kernels import gaussian_steps
+
+        return _integers([gaussian_steps.FILL_ADDRESS, gaussian_steps.COLLECT_ADDRESS])
+
+    def _describe(self, name: str, target: FloatArray) -> None:
+        """Write the facts about a continuous column and the values of its patterns."""
+        about, bit = self.data.summary(name), self.data.bits[name]
+        target[:N_FACTS] = about.mean, about.variance, about.least_variance
+        values = self.store.values(bit, [bit])[:, 0]
+        target[N_FACTS : N_FACTS + len(values)] = values
 
     def _find_patterns(self, hub: str, neighbour: str) -> tuple[int, int, int]:
         """Column of patterns, their number, and where their first rows are listed."""
@@ -205,12 +252,13 @@ class _Builder:
 
 
 def find_marginals(network: Network) -> dict[str, FloatArray]:
-    """P(variable) for every variable of a forest."""
+    """P(variable) for every categorical variable of a forest."""
     marginals: dict[str, FloatArray] = {}
     for name in network.structure.order:
         parents = network.structure.parents(name)
         table = network.cpd(name)
-        marginals[name] = marginals[parents[0]] @ table if parents else np.array(table)
+        if name not in network.structure.continuous:
+            marginals[name] = marginals[parents[0]] @ table if parents else np.array(table)
     return marginals
 
 

@@ -348,7 +348,7 @@ def gaussian_gain(
     x: FloatArray, rows: FloatArray, weights: FloatArray, least_variance: float
 ) -> float:
     """Return what a row gains on average when a Gaussian gets a categorical parent."""
-    share, _, variance = _expected_moments(x, rows, weights, least_variance)
+    share, _, variance = expected_moments(x, rows, weights, least_variance)
     total = weights / weights.sum()
     overall = max(float(total @ (x - total @ x) ** 2), least_variance)
     return max(0.0, 0.5 * float(np.log(overall) - share @ np.log(variance)))
@@ -362,7 +362,7 @@ def mixture_information(
     The states have their expected moments; the mean over the rows of the logarithm of the density
     given the state, less that of the mixture.
     """
-    share, mean, variance = _expected_moments(x, rows, weights, least_variance)
+    share, mean, variance = expected_moments(x, rows, weights, least_variance)
     logs = -0.5 * (np.log(2.0 * np.pi * variance) + (x[:, None] - mean) ** 2 / variance)
     largest = logs.max(axis=1)
     mixture = largest + np.log(np.exp(logs - largest[:, None]) @ share)
@@ -370,7 +370,7 @@ def mixture_information(
     return max(0.0, float(total @ ((rows * logs).sum(axis=1) - mixture)))
 
 
-def _expected_moments(
+def expected_moments(
     x: FloatArray, rows: FloatArray, weights: FloatArray, least_variance: float
 ) -> tuple[FloatArray, Any, Any]:
     """Shares, means and variances of the states; those without weight are those of all rows."""

@@ -71,6 +71,12 @@ class PatternStore:
         self._lock = threading.RLock()
         self.n_rows = len(columns[0]) if columns else 0
 
+    def with_rows(self, n: int) -> PatternStore:
+        """Return a store with so many further columns that tell all rows apart."""
+        rows = np.arange(self.n_rows, dtype=np.float64)
+        columns, cards = [*self._columns, *[rows] * n], [*self._cards, *[0] * n]
+        return PatternStore(columns, cards, self._capacity)
+
     def column(self, mask: Mask, parts: Sequence[Mask] = ()) -> PatternColumn:
         """Return the pattern column of a set, joining ``parts`` (default: its variables)."""
         with self._lock:

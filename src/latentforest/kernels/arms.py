@@ -3,7 +3,8 @@
 An *arm* of a latent variable Y is a neighbour Z with all that lies behind it. Its *belief* is the
 probability of what was observed in it, given each state of Z; its *message* the same given each
 state of Y. Both depend on the pattern of the arm in a row. They are scaled: the largest entry of a
-belief is one, and ``constant`` keeps what that leaves out of the log-likelihood of all rows.
+belief is one, and ``constant`` keeps what that leaves out of the log-likelihood of all rows. The
+messages of a continuous leaf are densities over the largest of them, which ``constant`` keeps too.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
+from latentforest.kernels.gaussian import LOG_2_PI
 from latentforest.kernels.layout import padded
 from latentforest.kernels.types import FloatArray, Int, IntArray, LongArray
 from latentforest.kernels.vector import LANES, load, splat, store, total
 
-LEAF_ARM = -1  # place of the beliefs of a leaf, which has none
+LEAF_ARM = -1  # place of the beliefs of a leaf, which has none; below it: of a continuous one
+N_FACTS = 3  # mean, variance and least variance of a column, before its values
 EACH_ROW = -1  # column of an arm whose patterns are the rows
 OFTEN = 8  # products of so many messages are scaled if they are small
+DENSE_ARM = 4  # messages that one of densities counts for
 SMALL = 1e-60
 EVERY = np.inf  # no sum is as large
 
@@ -29,7 +33,7 @@ class Arms(NamedTuple):
     """The arms of a forest, those of one latent variable after another."""
 
     first: LongArray  # arms of latent variable h: first[h] to first[h + 1]
-    prior: LongArray  # place of P(h) in `tables`
+    prior: LongArray  # place of P(h) in `tables`; then the addresses of `gaussian_steps`
     hub: LongArray  # latent variable that the arm belongs to
     source: LongArray  # latent variable at the near end of the arm; -1 for a leaf
     reverse: LongArray  # the arm of the source that leads back; -1 for a leaf
@@ -38,7 +42,9 @@ class Arms(NamedTuple):
     card: LongArray  # states of the neighbour
     width: LongArray  # states of the hub
     table: LongArray  # place of P(neighbour | hub) in `tables`
-    belief: LongArray  # place in `beliefs`, n_patterns x card (padded); -1 for a leaf
+    # Place in `beliefs`, n_patterns x card (padded); -1 for a leaf; -2 less the place of the facts
+    # and values of a continuous leaf, whose table is mean and variance for each state of the hub.
+    belief: LongArray
     message: LongArray  # place in `messages`, n_patterns x width (padded)
     start: LongArray  # place in `representatives` of the first row of each pattern; -1: the row
     order: LongArray  # arms in the order in which messages can be computed
@@ -61,9 +67,12 @@ def pass_messages(arms: Arms, values: Values) -> None:
     """Fill the beliefs, messages and constants of all arms."""
     for i in range(arms.order.shape[0]):
         a = arms.order[i]
-        if arms.belief[a] != LEAF_ARM:
+        if arms.belief[a] >= 0:
             _find_belief(arms, values, a)
-        _send(arms, values, a)
+        if arms.belief[a] >= LEAF_ARM:
+            _send(arms, values, a)
+        else:
+            _send_densities(arms, values, a)
 
 
 @part
@@ -72,12 +81,18 @@ def _find_belief(arms: Arms, values: Values, a: int) -> None:
     n, row, place = arms.n_patterns[a], padded(arms.card[a]), arms.belief[a]
     scales, target = np.zeros(n), values.beliefs[place : place + n * row]
     constant = multiply_patterns(arms, values, a, np.int64(-1), target, scales)
-    column, codes, weights = arms.column[a], values.codes, values.weights
+    values.constant[a] = constant + _sum_scales(arms, values, a, scales)
+
+
+@part
+def _sum_scales(arms: Arms, values: Values, a: int, scales: FloatArray) -> float:
+    """Sum what is kept for the patterns of an arm over all rows."""
+    column, codes, weights, result = arms.column[a], values.codes, values.weights, 0.0
     for r in range(weights.shape[0]):
         q = r if column == EACH_ROW else codes[column, r]
         if weights[r] > 0.0:
-            constant += weights[r] * scales[q]
-    values.constant[a] = constant
+            result += weights[r] * scales[q]
+    return result
 
 
 @part
@@ -98,9 +113,10 @@ def multiply_patterns(
         if b != arms.reverse[a] and b != skip:
             _multiply_by_pattern(arms, values, a, b, target)
             constant += values.constant[b]
-            n_multiplied += 1
-            if n_multiplied % OFTEN == 0:
+            n_multiplied += 1 if arms.belief[b] >= LEAF_ARM else DENSE_ARM
+            if n_multiplied >= OFTEN:
                 _scale(target, n, row, scales)
+                n_multiplied = 0
     _scale(target, n, row, scales)
     return constant
 
@@ -154,6 +170,34 @@ def _send(arms: Arms, values: Values, a: int) -> None:
             else:
                 entry = tables[table + y * card + q] if q < card else 1.0
             messages[message + q * column + y] = entry
+
+
+@part
+def _send_densities(arms: Arms, values: Values, a: int) -> None:
+    """Find the densities of a continuous leaf's values; a missing one has ones."""
+    width, table, message, n = arms.width[a], arms.table[a], arms.message[a], arms.n_patterns[a]
+    column, place = padded(width), LEAF_ARM - 1 - arms.belief[a] + N_FACTS
+    messages, measures, tables = values.messages, values.beliefs, values.tables
+    scales = np.zeros(n)
+    for q in range(n):
+        x, here, largest = measures[place + q], message + q * column, -np.inf
+        for y in range(width):
+            value = 0.0
+            if x == x:
+                mean, variance = tables[table + 2 * y], tables[table + 2 * y + 1]
+                value = -0.5 * (LOG_2_PI + math.log(variance) + (x - mean) * (x - mean) / variance)
+            messages[here + y] = value
+            largest = max(largest, value)
+        scales[q] = largest
+        for y in range(width):
+            messages[here + y] = math.exp(messages[here + y] - largest)
+    values.constant[a] = _sum_scales(arms, values, a, scales)
+
+
+@part
+def constant_of(arms: Arms, values: Values, a: int) -> float:
+    """What an arm with a free table adds to the log-likelihood beside its region."""
+    return values.constant[a] if arms.belief[a] >= LEAF_ARM else 0.0
 
 
 @part
@@ -235,8 +279,8 @@ def gather_arms(
                 codes = values.codes[arms.column[b]]
                 multiply_rows(target, row, values.messages, arms.message[b], codes)
             constant += values.constant[b]
-            n_pending += 1
-            if n_pending == OFTEN:
+            n_pending += 1 if arms.belief[b] >= LEAF_ARM else DENSE_ARM
+            if n_pending >= OFTEN:
                 constant += normalise_rows(target, row, values.weights, SMALL)
                 n_pending = 0
     return constant, n_pending

@@ -13,8 +13,10 @@ import numpy as np
 from latentforest.kernels.arms import (
     EACH_ROW,
     EVERY,
+    LEAF_ARM,
     Arms,
     Values,
+    constant_of,
     divide_by_sums,
     gather_arms,
     multiply_patterns,
@@ -149,7 +151,8 @@ def _gather_for_mediators(arms: Arms, values: Values, task: Task) -> Bases:
         )
         constants[level], pending[level] = constants[level - 1] + more, n_pending
         if is_one:
-            constant[begin - lo] = constants[level] + values.constant[left] + values.constant[begin]
+            pair = constant_of(arms, values, left) + constant_of(arms, values, begin)
+            constant[begin - lo] = constants[level] + pair
             continue
         middle = (begin + end) // 2
         for half in range(2):
@@ -187,7 +190,8 @@ def _gather_for_upper_mediators(arms: Arms, values: Values, task: Task) -> Bases
             for r in range(n_rows):
                 if weights[r] > 0.0:
                     left_out += weights[r] * scales[codes[r]]
-            constant[j - first] = left_out + values.constant[upper] + values.constant[j]
+            left_out += values.constant[upper] + constant_of(arms, values, j)
+            constant[j - first] = left_out
     return Bases(base, constant, own, np.empty((0, 0)))
 
 
@@ -239,7 +243,7 @@ def _gather_for_relocations(arms: Arms, values: Values, task: Task) -> Bases:
             left_out, _ = gather_arms(arms, values, first, last, skip, base, row, np.int64(0))
             if is_origin:
                 left_out += normalise_rows(base, row, values.weights, EVERY)
-                constant = left_out + values.constant[moved]
+                constant = left_out + constant_of(arms, values, moved)
             else:
                 divide_by_sums(base, row)
         for b in range(first, last):
@@ -251,6 +255,8 @@ def _gather_for_relocations(arms: Arms, values: Values, task: Task) -> Bases:
             width = arms.width[arms.first[there]]
             edge = arms.table[arms.reverse[b]]
             _follow(values.tables, edge, tables, here, there, card, width, moved_card)
+            if arms.belief[moved] < LEAF_ARM:
+                _follow_moments(values.tables, edge, tables, here, there, card, width)
             stack[n_waiting] = there
             n_waiting += 1
     return Bases(result, np.full(n_hubs, constant), np.empty((0, 0)), tables)
@@ -309,6 +315,19 @@ def _follow(
 
 
 @part
+def _follow_moments(
+    edges: FloatArray, edge: int, tables: FloatArray, here: int, there: int, card: int, width: int
+) -> None:
+    """Replace the mean of the variances by the variance of a mixture of Gaussians."""
+    for y in range(width):
+        mean, variance = tables[there, 2 * y], 0.0
+        for z in range(card):
+            away = tables[here, 2 * z] - mean
+            variance += edges[edge + y * card + z] * (tables[here, 2 * z + 1] + away * away)
+        tables[there, 2 * y + 1] = variance
+
+
+@part
 def _gather_for_star(arms: Arms, values: Values, task: Task) -> Bases:
     """The base of a star.
 
@@ -327,5 +346,5 @@ def _gather_for_star(arms: Arms, values: Values, task: Task) -> Bases:
         _spread_beliefs(arms, values, task.arm, base[0])
         constant[0] = values.constant[task.arm]
     for i in range(region.arms.shape[0]):
-        constant[0] += values.constant[region.arms[i]]
+        constant[0] += constant_of(arms, values, region.arms[i])
     return Bases(base, constant, np.empty((0, 0)), np.empty((0, 0)))

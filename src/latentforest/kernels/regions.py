@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latentforest.kernels.arms import EACH_ROW, LEAF_ARM, Arms, Values
+from latentforest.kernels.arms import EACH_ROW, LEAF_ARM, N_FACTS, Arms, Values
 from latentforest.kernels.bases import (
     MEDIATORS,
     RELOCATIONS,
@@ -24,13 +24,17 @@ from latentforest.kernels.bases import (
 )
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.em import OBJECTIVE, Climb, Families, Limits, climb_pyramid
+from latentforest.kernels.gaussian import N_ROWS
 from latentforest.kernels.layout import Sketch, lay_out, padded
 from latentforest.kernels.patterns import join
 from latentforest.kernels.plan import (
     CARD,
+    COLLECT,
     COLUMN,
     DEGREE,
     DENSE,
+    FILL,
+    GAUSSIAN,
     HIDDEN,
     KIND,
     LEAF,
@@ -40,6 +44,7 @@ from latentforest.kernels.plan import (
     N_PATTERNS,
     N_SHIFTS,
     PRODUCT,
+    WEIGHTS,
     WIDTH,
     Plan,
     Workspace,
@@ -62,12 +67,23 @@ class Scratch(NamedTuple):
 
 
 @part
-def make_scratch(n_rows: int, n_states: int) -> Scratch:
-    """Allocate memory for regions whose root has at most so many states."""
-    stride = find_stride(n_rows)
+def make_scratch(arms: Arms, n_rows: int, n_states: int) -> Scratch:
+    """Allocate memory for regions whose root has at most so many states.
+
+    Behind the base is room for the continuous leaves of a latent variable.
+    """
+    stride, most, n_leaves = find_stride(n_rows), 0, 0
+    for a in range(arms.belief.shape[0]):
+        if a == 0 or arms.hub[a] != arms.hub[a - 1]:
+            n_leaves = 0
+        n_leaves += 1 if arms.belief[a] < LEAF_ARM else 0
+        most = max(most, n_leaves)
+    base = np.empty(stride * (n_states + 1) + 2 * most * n_rows)
+    for i in range(stride * (n_states + 1)):
+        base[i] = 0.0
     return Scratch(
         np.empty(n_rows, np.int64),
-        np.zeros(stride * (n_states + 1)),
+        base,
         np.zeros(stride),
         np.ones(stride),
         np.ones(stride),
@@ -82,8 +98,42 @@ def find_stride(n_rows: int) -> int:
 
 
 @part
+def _find_tops(arms: Arms, region: Region) -> LongArray:
+    """For each member, the largest group of continuous leaves only that it belongs to, or -1.
+
+    Such a group, or a leaf that is its own, is one node.
+    """
+    n_arms, n_groups = region.arms.shape[0], region.groups.shape[0]
+    tops = np.full(n_arms + n_groups, -1)
+    for i in range(n_arms):
+        if arms.belief[region.arms[i]] < LEAF_ARM:
+            tops[i] = i
+    for g in range(n_groups):
+        if tops[region.groups[g, 0]] >= 0 and tops[region.groups[g, 1]] >= 0:
+            tops[n_arms + g] = n_arms + g
+    for g in range(n_groups - 1, -1, -1):
+        if tops[n_arms + g] >= 0:
+            tops[region.groups[g, 0]] = tops[n_arms + g]
+            tops[region.groups[g, 1]] = tops[n_arms + g]
+    return tops
+
+
+@part
+def _number_members(region: Region, tops: LongArray, first: int) -> tuple[LongArray, int]:
+    """Number the nodes of groups (last first) and arms; return how many there are with these."""
+    n_arms, n_groups = region.arms.shape[0], region.groups.shape[0]
+    number, n_nodes = np.full(n_arms + n_groups, -1), first
+    for i in range(n_arms + n_groups):
+        m = n_arms + n_groups - 1 - i if i < n_groups else i - n_groups
+        if tops[m] < 0 or tops[m] == m:
+            number[m] = n_nodes
+            n_nodes += 1
+    return number, n_nodes
+
+
+@part
 def _sketch_region(
-    arms: Arms, region: Region, n_rows: int, has_base: bool
+    arms: Arms, region: Region, tops: LongArray, n_rows: int, has_base: bool
 ) -> tuple[Sketch, LongArray]:
     """List the nodes: root, middle, groups (last first), arms, beliefs of the arms.
 
@@ -92,16 +142,15 @@ def _sketch_region(
     """
     n_arms, n_groups = region.arms.shape[0], region.groups.shape[0]
     has_middle = region.middle_card > 0
-    first_group = 2 if has_middle else 1
-    first_arm = first_group + n_groups
-    n_nodes = first_arm + n_arms
+    number, n_nodes = _number_members(region, tops, 2 if has_middle else 1)
+    belief = n_nodes
     for i in range(n_arms):
-        n_nodes += 1 if arms.belief[region.arms[i]] != LEAF_ARM else 0
+        n_nodes += 1 if arms.belief[region.arms[i]] >= 0 else 0
     zeros = np.zeros((9, n_nodes), np.int64)
     kind, card, width, n_patterns = zeros[0], zeros[1], zeros[2], zeros[3]
     is_root, is_free, offset, degree, stride = zeros[4], zeros[5], zeros[6], zeros[7], zeros[8]
     member = np.full(n_nodes, -1)
-    children, slot = np.empty(n_nodes - 1, np.int64), 0
+    children, slot, entry = np.empty(n_nodes - 1, np.int64), 0, n_nodes - 1
     above, top = region.root_card, region.tops[0]
     kind[0], card[0], width[0], n_patterns[0] = HIDDEN, above, above, n_rows
     is_root[0], is_free[0] = 1, 1 if region.is_prior_free else 0
@@ -120,22 +169,35 @@ def _sketch_region(
     u = 1 if has_middle else 0
     degree[u] = region.tops.shape[0]
     for i in range(region.tops.shape[0]):
-        children[slot] = _number(region.tops[i], n_arms, n_groups, first_group)
+        children[slot] = number[region.tops[i]]
         slot += 1
-    for i in range(n_groups):
-        u, g = first_group + i, n_groups - 1 - i
+    for g in range(n_groups - 1, -1, -1):
+        u = number[n_arms + g]
+        if u < 0:
+            continue
         kind[u], card[u], width[u], member[u] = PRODUCT, above, above, n_arms + g
-        n_patterns[u], degree[u] = region.n_patterns[g], 2
+        n_patterns[u] = region.n_patterns[g]
+        if tops[n_arms + g] >= 0:
+            kind[u], card[u], is_free[u], offset[u] = GAUSSIAN, 0, 1, entry
+            for i in range(n_arms):
+                card[u] += 1 if tops[i] == n_arms + g else 0
+            entry += card[u]
+            continue
+        degree[u] = 2
         for side in range(2):
-            children[slot] = _number(region.groups[g, side], n_arms, n_groups, first_group)
+            children[slot] = number[region.groups[g, side]]
             slot += 1
-    belief = first_arm + n_arms
     for i in range(n_arms):
-        u, a = first_arm + i, region.arms[i]
-        kind[u], card[u], width[u], member[u] = LEAF, arms.card[a], above, i
-        n_patterns[u], is_free[u], offset[u] = arms.n_patterns[a], 1, taken
+        u, a = number[i], region.arms[i]
         taken += above * arms.card[a]
-        if arms.belief[a] != LEAF_ARM:
+        if u < 0:
+            continue
+        kind[u], card[u], width[u], member[u] = LEAF, arms.card[a], above, i
+        n_patterns[u], is_free[u], offset[u] = arms.n_patterns[a], 1, taken - above * arms.card[a]
+        if tops[i] == i:
+            kind[u], card[u], offset[u] = GAUSSIAN, 1, entry
+            entry += 1
+        elif arms.belief[a] >= 0:
             kind[u], degree[u], children[slot] = HIDDEN, 1, belief
             kind[belief], card[belief], width[belief] = DENSE, arms.card[a], arms.card[a]
             n_patterns[belief], member[belief] = arms.n_patterns[a], i
@@ -145,13 +207,6 @@ def _sketch_region(
         kind, card, width, n_patterns, is_root, is_free, offset, degree, stride, children
     )
     return sketch, member
-
-
-@part
-def _number(member: int, n_arms: int, n_groups: int, first_group: int) -> int:
-    """Number of the node of an arm or group; the last group comes first."""
-    first_arm = first_group + n_groups
-    return first_arm + member if member < n_arms else first_arm - 1 - (member - n_arms)
 
 
 @part
@@ -272,7 +327,7 @@ def _fill_evidence(
             for k in range(missing, missing + nodes[u + WIDTH]):
                 buffer[k] = 1.0
         if nodes[u + KIND] == DENSE:
-            while arms.belief[region.arms[i]] == LEAF_ARM:
+            while arms.belief[region.arms[i]] < 0:
                 i += 1
             source, beliefs = arms.belief[region.arms[i]], values.beliefs
             if i == 0 and region.own.shape[0] > 0:
@@ -283,15 +338,20 @@ def _fill_evidence(
 
 
 @part
-def _list_families(sketch: Sketch) -> Families:
+def _list_families(sketch: Sketch, slot_child: LongArray, slot_index: LongArray) -> Families:
     n_free, i = 0, 0
     for u in range(sketch.kind.shape[0]):
-        n_free += sketch.is_free[u]
+        n_free += sketch.card[u] if sketch.kind[u] == GAUSSIAN else sketch.is_free[u]
     offset, n_rows = np.empty(n_free, np.int64), np.empty(n_free, np.int64)
     n_states = np.empty(n_free, np.int64)
     for u in range(sketch.kind.shape[0]):
-        if sketch.is_free[u] == 1:
-            offset[i] = sketch.parameters[u]
+        entry = sketch.parameters[u]
+        if sketch.kind[u] == GAUSSIAN:
+            for j in range(entry, entry + sketch.card[u]):
+                offset[i], n_rows[i], n_states[i] = slot_child[j], sketch.width[u], -slot_index[j]
+                i += 1
+        elif sketch.is_free[u] == 1:
+            offset[i] = entry
             n_rows[i] = 1 if sketch.is_root[u] == 1 else sketch.width[u]
             n_states[i] = sketch.card[u]
             i += 1
@@ -299,12 +359,80 @@ def _list_families(sketch: Sketch) -> Families:
 
 
 @part
+def _list_columns(
+    arms: Arms, region: Region, tops: LongArray, sketch: Sketch, member: LongArray, n_values: int
+) -> LongArray:
+    """For each column of the Gaussian nodes: its arm, the offset of its table, that of its sums."""
+    n_columns, entry = 0, 0
+    for i in range(region.arms.shape[0]):
+        n_columns += 1 if tops[i] >= 0 else 0
+    columns = np.empty((3, n_columns), np.int64)
+    above = region.middle_card if region.middle_card > 0 else region.root_card
+    for u in range(sketch.kind.shape[0]):
+        if sketch.kind[u] != GAUSSIAN:
+            continue
+        taken = region.root_card * (1 + region.middle_card)
+        for i in range(region.arms.shape[0]):
+            if tops[i] == member[u]:
+                columns[0, entry], columns[1, entry] = region.arms[i], taken
+                columns[2, entry] = n_values + N_ROWS * above * entry
+                entry += 1
+            taken += above * arms.card[region.arms[i]]
+    return columns
+
+
+@part
+def _measure_patterns(
+    arms: Arms,
+    values: Values,
+    region: Region,
+    columns: LongArray,
+    plan: Plan,
+    sketch: Sketch,
+    member: LongArray,
+    prior: FloatArray,
+) -> None:
+    """Place weights and values of the Gaussian nodes' patterns; bound the variances."""
+    nodes, evidence, weights = plan.nodes, plan.evidence, values.weights
+    n_slots, place = sketch.children.shape[0], plan.evidence.shape[0]
+    for i in range(sketch.kind.shape[0]):
+        if sketch.kind[i] != GAUSSIAN:
+            continue
+        n, n_columns, first_column = sketch.n_patterns[i], sketch.card[i], sketch.parameters[i]
+        place -= n * (1 + n_columns)
+        nodes[i * N_FIELDS + WEIGHTS] = place
+        codes, has_codes = _find_codes(arms, values, region, member[i])
+        first = _find_first(codes, n)
+        for p in range(place, place + n):
+            evidence[p] = 0.0
+        for r in range(weights.shape[0]):
+            evidence[place + (codes[r] if has_codes else r)] += weights[r]
+        for j in range(n_columns):
+            a, sums = columns[0, first_column - n_slots + j], columns[2, first_column - n_slots + j]
+            facts, column = LEAF_ARM - 1 - arms.belief[a], values.codes[arms.column[a]]
+            for p in range(n):
+                x = values.beliefs[facts + N_FACTS + column[first[p] if has_codes else p]]
+                evidence[place + n + p * n_columns + j] = x
+            for k in range(N_ROWS * sketch.width[i]):
+                prior[sums + k] = values.beliefs[facts + k % N_FACTS]
+
+
+@part
 def _plan_region(
-    arms: Arms, values: Values, region: Region, base: FloatArray, scratch: Scratch
-) -> tuple[Plan, Workspace, Families]:
-    """Lay a region out for the general kernels; parameters in the order root, middle, arms."""
+    arms: Arms,
+    values: Values,
+    region: Region,
+    base: FloatArray,
+    scratch: Scratch,
+    n_values: int,
+) -> tuple[Plan, Workspace, Families, FloatArray]:
+    """Lay a region out for the general kernels; parameters in the order root, middle, arms.
+
+    Returns the prior of the Gaussians too.
+    """
     n_rows, has_base = values.weights.shape[0], base.shape[0] > 0
-    sketch, member = _sketch_region(arms, region, n_rows, has_base)
+    tops = _find_tops(arms, region)
+    sketch, member = _sketch_region(arms, region, tops, n_rows, has_base)
     runs, weights = np.empty(0, np.int32), values.weights
     if has_base:
         codes, _ = _find_codes(arms, values, region, region.tops[0])
@@ -312,7 +440,17 @@ def _plan_region(
         runs = _sort_base(values, base, region.root_card, codes, n_patterns, scratch)
     nodes, slot_child, slot_index, sizes = lay_out(sketch)
     links = _link(arms, values, region, sketch, member, runs)
+    columns = _list_columns(arms, region, tops, sketch, member, n_values)
+    n_counts = n_values
+    if columns.shape[1] > 0:
+        slot_child = np.concatenate((slot_child, columns[1]))
+        slot_index = np.concatenate((slot_index, columns[2]))
+        above = region.middle_card if region.middle_card > 0 else region.root_card
+        n_counts += N_ROWS * above * columns.shape[1]
+        sizes[FILL], sizes[COLLECT] = arms.prior[-2], arms.prior[-1]
     plan = Plan(nodes, slot_child, slot_index, links, weights, scratch.base, sizes)
+    prior = np.zeros(n_counts)
+    _measure_patterns(arms, values, region, columns, plan, sketch, member, prior)
     work = Workspace(
         np.zeros(sizes[N_DOUBLES]),
         np.zeros(sizes[N_SHIFTS], np.int32),
@@ -323,18 +461,18 @@ def _plan_region(
         scratch.vanished,
     )
     _fill_evidence(arms, values, region, nodes, work.buffer)
-    return plan, work, _list_families(sketch)
+    return plan, work, _list_families(sketch, slot_child, slot_index), prior
 
 
 @part
-def _make_climb(n_values: int) -> Climb:
+def _make_climb(n_values: int, n_counts: int) -> Climb:
     climb = Climb(
         np.empty(n_values),
         np.empty(n_values),
         np.empty(n_values),
         np.zeros(3, np.int64),
         np.zeros(2),
-        np.empty(n_values),
+        np.empty(n_counts),
     )
     climb.values[OBJECTIVE] = -np.inf
     return climb
@@ -362,21 +500,21 @@ def run_task(
     """
     n_candidates = task.marks.shape[0]
     bases = gather_bases(arms, values, task)
-    scratch = make_scratch(values.weights.shape[0], _find_widest(arms, task))
+    scratch = make_scratch(arms, values.weights.shape[0], _find_widest(arms, task))
     for c in range(n_candidates):
         if task.marks[c] == 0:
             continue
         region = _make_region(arms, values, task, bases, c)
         starts = _make_starts(arms, task, region, bases, c)
         base, n_values = bases.base[min(c, bases.base.shape[0] - 1)], starts.shape[1]
-        plan, work, families = _plan_region(arms, values, region, base, scratch)
+        plan, work, families, prior = _plan_region(arms, values, region, base, scratch, n_values)
         best, value, is_sound = climb_pyramid(
             plan,
             work,
-            _make_climb(n_values),
+            _make_climb(n_values, prior.shape[0]),
             families,
             starts,
-            np.zeros(n_values),
+            prior,
             limits,
             np.bool_(False),
             np.empty(limits.max_iterations + 2 * starts.shape[0] + 2),
@@ -446,9 +584,10 @@ def _make_starts(arms: Arms, task: Task, region: Region, bases: Bases, c: int) -
         return _pick_starts(arms, task, region, arms.first[task.hub] - 2, 1)
     if task.kind == RELOCATIONS:
         root_card, card = region.root_card, arms.card[task.arm]
+        inside = INSIDE if arms.belief[task.arm] >= LEAF_ARM else 0.0
         starts = np.ones((1, root_card * (1 + card)))
         for k in range(root_card * card):
-            starts[0, root_card + k] = (1.0 - INSIDE) * bases.tables[c, k] + INSIDE / card
+            starts[0, root_card + k] = (1.0 - inside) * bases.tables[c, k] + inside / card
         return starts
     return task.starts.copy()
 

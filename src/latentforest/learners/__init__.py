@@ -5,6 +5,7 @@ from latentforest.learners.bridged_islands import BridgedIslands
 from latentforest.learners.chow_liu import ChowLiu
 from latentforest.learners.double_hill_climbing import DoubleHillClimbing
 from latentforest.learners.east import EAST
+from latentforest.learners.gaussian_east import GaussianEAST
 from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTree
 from latentforest.learners.hill_climbing import HillClimbing
 from latentforest.learners.incremental_forest import IncrementalForest
@@ -19,6 +20,7 @@ __all__ = [
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
     "DoubleHillClimbing",
+    "GaussianEAST",
     "HierarchicalLatentTree",
     "HillClimbing",
     "IncrementalForest",

@@ -34,13 +34,15 @@ from latentforest.scores.criteria import FitSummary, bic
 class Learned:
     """What a learner found.
 
-    ``attributes`` become further fitted attributes, each with a trailing underscore.
+    ``attributes`` become further fitted attributes, each with a trailing underscore. The number of
+    parameters is that of the network unless another is given.
     """
 
     network: Network
     log_likelihood: float
     history: Table
     attributes: dict[str, Any] = field(default_factory=dict)
+    n_parameters: int | None = None
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.network_ = learned.network
         self.history_ = learned.history
         self.log_likelihood_ = learned.log_likelihood
-        self.n_parameters_ = learned.network.dimension
+        n_parameters = learned.n_parameters
+        self.n_parameters_ = learned.network.dimension if n_parameters is None else n_parameters
         summary = FitSummary(learned.log_likelihood, self.n_parameters_, dataset.total_weight)
         self.bic_ = bic(summary)
         for name, value in learned.attributes.items():

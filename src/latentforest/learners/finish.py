@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+import warnings
 
+from latentforest.errors import VarianceWarning
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.forest import Forest
@@ -51,6 +53,7 @@ def finish(
     except KeyboardInterrupt:  # before the first iteration was over
         monitor = Monitor(reason="it was interrupted", was_interrupted=True)
         result = FitResult(network.parameters, log_likelihood, log_likelihood, monitor)
+    warn_of_bounds(result)
     return result, network.with_parameters(result.parameters)
 
 
@@ -62,3 +65,16 @@ def choose_smoothing(work: Work, network: Network, smoothing: Smoothing) -> Smoo
         return 1.0
     work.say("smoothing: cross-validation")
     return choose_pseudo_count(network, work.table, work.data.n_jobs)
+
+
+def warn_of_bounds(result: FitResult) -> None:
+    """Tell which columns have variances at their lower bound."""
+    if result.bounded:
+        warnings.warn(
+            "some states have nearly the same value in all their rows of the columns "
+            f"{', '.join(result.bounded[:10])}{' …' if len(result.bounded) > 10 else ''}; "
+            "their variances were kept from shrinking further (fewer states, or smoothing, may "
+            "avoid this)",
+            VarianceWarning,
+            stacklevel=5,
+        )

@@ -39,6 +39,7 @@ from latentforest.search.incremental.tree import Tree, raise_tree
 
 STEP = ("step", "operator", "parent", "child", "n_states", "p_elbo", "candidates", "seconds")
 SAY_EVERY = 50  # candidates
+TIE = 1e-6  # gains that differ less are equal, up to rounding; the first counts
 N_ROUNDS = 3  # of growing with other strengths of the priors
 
 
@@ -77,6 +78,9 @@ class IncrementalForest(LatentLearner):
     prior_strength
         How many observations a prior from the data is worth; or "evidence": as many as give the
         highest p-ELBO, for each column by itself. Forests are then grown again with these.
+    keep_priors
+        Whether a column keeps its prior when it gets a parent, as the paper says. False: as the
+        authors' program does, for comparisons.
     completion
         How latent variables enter mutual information: "expected" counts, or "map".
     n_starts
@@ -114,7 +118,7 @@ class IncrementalForest(LatentLearner):
     >>> from latentforest import datasets
     >>> model = IncrementalForest(random_state=0).fit(datasets.load("hiv-tests"))
     >>> model.history_["operator"]
-    ['NA', 'AA', 'AA']
+    ['AA', 'AA', 'AA']
     """
 
     takes_continuous = True
@@ -132,6 +136,7 @@ class IncrementalForest(LatentLearner):
         max_states: int = 10,
         prior: Experts | str | os.PathLike[str] | None = None,
         prior_strength: float | Literal["evidence"] = 1.0,
+        keep_priors: bool = True,
         completion: Literal["expected", "map"] = "expected",
         n_starts: int = 4,
         max_iterations: int = 500,
@@ -146,6 +151,7 @@ class IncrementalForest(LatentLearner):
         self.max_states = max_states
         self.prior = prior
         self.prior_strength = prior_strength
+        self.keep_priors = keep_priors
         self.completion = completion
         self.n_starts = n_starts
         self.max_iterations = max_iterations
@@ -157,8 +163,10 @@ class IncrementalForest(LatentLearner):
 
     def _learn(self, work: Work) -> Learned:
         priors = self._read_priors(work)
-        associations = self._estimate_information(work)
         end: dict[str, Any] = {"interrupted": False, "stopped": None}
+        associations = None
+        with _ending(end):
+            associations = self._estimate_information(work)
         best = self._grow(work, priors, associations, end)
         for _ in range(N_ROUNDS if self.prior_strength == "evidence" else 0):
             if end["interrupted"] or end["stopped"]:
@@ -184,10 +192,12 @@ class IncrementalForest(LatentLearner):
         bench = Bench(work.data, priors, Effort(n_starts=self.n_starts), work.seed)
         m = GrowingForest(bench, self.reroot)
         grown = _Grown(m, [])
+        if end["interrupted"]:
+            return grown
         with _ending(end):
             mi = None if associations is None else associations.copy()
             while len(m.trees) != 1:
-                began = time.monotonic()
+                began, n_before = time.monotonic(), m.n_candidates
                 pairs = self._choose_pairs(m, mi)
                 if not pairs:
                     break
@@ -198,8 +208,13 @@ class IncrementalForest(LatentLearner):
                 tree = m.take(m_c.candidate, work.deadline)
                 if mi is not None:
                     mi.update(bench, tree)
-                grown.history.append(_describe(m_s, m_c, tree, m, len(grown.history), began))
-                work.say(f"step {len(grown.history)}: p-ELBO {m.score:,.2f}, {len(m.trees)} trees")
+                step = len(grown.history) + 1
+                numbers = {
+                    "candidates": m.n_candidates - n_before,
+                    "seconds": time.monotonic() - began,
+                }
+                grown.history.append(_describe(step, m_s, tree, m) | numbers)
+                work.say(f"step {step}: p-ELBO {m.score:,.2f}, {len(m.trees)} trees")
             self._refine(work, bench, m)
         return grown
 
@@ -216,7 +231,7 @@ class IncrementalForest(LatentLearner):
         for n, move in enumerate(m.judge(pairs)):
             if work.is_late():
                 raise _TimeIsUp
-            if best is None or move.gain > best.gain:
+            if best is None or move.gain > best.gain + TIE:
                 best = move
             if n % SAY_EVERY == 0:
                 work.say(
@@ -260,7 +275,7 @@ class IncrementalForest(LatentLearner):
         if isinstance(experts, str | os.PathLike):
             experts = read_priors(experts, work.table)
         strength = 1.0 if self.prior_strength == "evidence" else self.prior_strength
-        return Priors(work.table, experts, strength)
+        return Priors(work.table, experts, strength, bool(self.keep_priors))
 
     def _estimate_information(self, work: Work) -> Associations | None:
         if self.candidate_pairs is None:
@@ -302,7 +317,8 @@ class IncrementalForest(LatentLearner):
         return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
 
     def _posteriors(self, X: Any) -> list[FloatArray]:
-        return self._predictive().shares(self._encode(X), self.network_.latents)
+        dataset = self._encode(X)
+        return self._predictive().shares(dataset, self.network_.latents)
 
     def _predictive(self) -> Predictive:
         return Predictive(self.network_.structure, self.posterior_)
@@ -318,21 +334,17 @@ class IncrementalForest(LatentLearner):
         InformationSettings(completion=self.completion)
 
 
-def _describe(
-    m_s: Move, m_c: Move, tree: Tree, m: GrowingForest, n_before: int, began: float
-) -> dict[str, Any]:
+def _describe(step: int, move: Move, tree: Tree, m: GrowingForest) -> dict[str, Any]:
     """Make a row of the history."""
-    a, b = (top.root for top in m_c.candidate.parts)
-    is_node = m_s.candidate.operator == "NA"
+    a, b = (top.root for top in move.candidate.parts)
+    is_node = move.candidate.operator == "NA"
     return {
-        "step": n_before + 1,
-        "operator": m_s.candidate.operator,
+        "step": step,
+        "operator": move.candidate.operator,
         "parent": tree.root if is_node else a,
         "child": f"{a}, {b}" if is_node else b,
         "n_states": tree.structure.shape(tree.root)[-1] if tree.top.variable.latent else 0,
         "p_elbo": m.score,
-        "candidates": m.n_candidates,
-        "seconds": time.monotonic() - began,
     }
 
 

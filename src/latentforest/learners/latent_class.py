@@ -1,7 +1,8 @@
 """Latent class models: one latent variable, columns independent given its state.
 
-Continuous columns are Gaussian given the class (latent profile analysis). The number of states is
-given, or chosen: greedily (one more as long as the criterion rises) or over a range.
+Continuous columns are Gaussian given the class (latent profile analysis), independent of each other
+or with a joint covariance. The number of states is given, or chosen: greedily (one more as long as
+the criterion rises) or over a range.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sklearn.base import clone
 
 from latentforest.data import Variable
 from latentforest.data.table import Table
-from latentforest.errors import LatentForestWarning, ParameterError, VarianceWarning
+from latentforest.errors import LatentForestWarning, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import count_starts, random_starts, split_starts
@@ -28,6 +29,7 @@ from latentforest.inference.forest import Forest
 from latentforest.inference.posteriors import compute_posteriors
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
@@ -39,12 +41,22 @@ from latentforest.scores.goodness import (
 )
 from latentforest.scores.validation import cross_validate
 
+COVARIANCES = (
+    "diagonal",
+    "full",
+    "spherical",
+    "shared",
+    "shared-diagonal",
+    "shared-spherical",
+)
+
 
 @dataclass(frozen=True)
 class _Candidate:
     """A fitted model with a certain number of classes."""
 
     n_states: int
+    n_parameters: int
     network: Network
     result: FitResult
     row: dict[str, Any]
@@ -65,6 +77,11 @@ class LatentClass(LatentLearner):
         log-likelihood; if there is no smoothing, that of one pseudo-count is used for it).
     max_states
         Highest number of classes that "greedy" tries.
+    covariance
+        Of continuous columns in each class: "diagonal" (independent columns), "full" (one joint
+        Gaussian), "spherical" (independent columns of equal variance, which makes sense for
+        columns of one unit). With "shared", "shared-diagonal" and "shared-spherical", all classes
+        have the same, and "shared" is full. In the terms of mclust: VVI, VVV, VII, EEE, EEI, EII.
     n_starts
         Random starts; a pyramid of short runs picks one. By default as many as cost little: 128 for
         small tables, down to 16 for large ones.
@@ -127,6 +144,7 @@ class LatentClass(LatentLearner):
         n_states: int | Sequence[int] | str = "greedy",
         criterion: str = "bic",
         max_states: int = 20,
+        covariance: str = "diagonal",
         n_starts: int | None = None,
         max_iterations: int = 2000,
         tolerance: float = 1e-9,
@@ -141,6 +159,7 @@ class LatentClass(LatentLearner):
         self.n_states = n_states
         self.criterion = criterion
         self.max_states = max_states
+        self.covariance = covariance
         self.n_starts = n_starts
         self.max_iterations = max_iterations
         self.tolerance = tolerance
@@ -169,7 +188,7 @@ class LatentClass(LatentLearner):
             if isinstance(self.n_states, str) and _is_falling(candidates):
                 break
         best = max(candidates, key=lambda candidate: candidate.score)
-        _warn_of_bounds(best.result)
+        warn_of_bounds(best.result)
         return Learned(
             best.network,
             best.result.log_likelihood,
@@ -182,6 +201,7 @@ class LatentClass(LatentLearner):
                 "bivariate_residuals": best.residuals,
                 "interrupted": was_interrupted,
             },
+            n_parameters=best.n_parameters,
         )
 
     def _check(self) -> None:
@@ -189,16 +209,26 @@ class LatentClass(LatentLearner):
         if self.criterion != "cv" and self.criterion not in CRITERIA:
             known = ", ".join([*CRITERIA, "cv"])
             raise ParameterError(f"unknown criterion {self.criterion!r}; known are {known}")
+        if self.covariance not in COVARIANCES:
+            known = ", ".join(map(repr, COVARIANCES))
+            raise ParameterError(f"covariance must be one of {known}, got {self.covariance!r}")
         if self.n_starts is not None and not _is_count(self.n_starts):
             raise ParameterError(f"n_starts must be at least 1, got {self.n_starts!r}")
         EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
 
     def _fit_candidate(self, work: Work, n_states: int, earlier: list[_Candidate]) -> _Candidate:
         began = time.monotonic()
-        structure = make_structure(work.data.dataset.variables, n_states)
-        forest = Forest(structure, work.data)
+        structure = make_structure(work.data.dataset.variables, n_states, self.covariance)
+        names = structure.continuous
+        forest = Forest(
+            structure,
+            work.data,
+            shared=names if self.covariance.startswith("shared") else (),
+            equal=names if self.covariance.endswith("spherical") else (),
+        )
         n_starts = count_starts(forest) if self.n_starts is None else int(self.n_starts)
         starts = random_starts(structure, work.data.dataset, n_starts, work.seed + n_states)
+        n_parameters = structure.dimension - _count_equal(structure, self.covariance)
         if earlier and earlier[-1].n_states == n_states - 1:
             split = split_starts(earlier[-1].network, structure.latents[0], structure)
             starts = np.concatenate([starts, split])
@@ -213,13 +243,13 @@ class LatentClass(LatentLearner):
         result = fit(forest, starts, prior, settings, tell, work.deadline)
         network = order_classes(Network(structure, result.parameters))
         residuals = compute_bivariate_residuals(network, work.data)
-        row, summary = _describe(forest, network, result, residuals)
+        row, summary = _describe(forest, network, n_parameters, result, residuals)
         score = self._score(work, n_states, summary)
         if self.criterion == "cv":
             row["cv"] = score
         row["seconds"] = time.monotonic() - began
         work.say(f"{classes}: BIC {row['bic']:,.2f}")
-        return _Candidate(n_states, network, result, row, residuals, score)
+        return _Candidate(n_states, n_parameters, network, result, row, residuals, score)
 
     def _score(self, work: Work, n_states: int, summary: FitSummary) -> float:
         if self.criterion != "cv":
@@ -274,31 +304,36 @@ def _is_falling(candidates: list[_Candidate]) -> bool:
     return len(candidates) > 1 and candidates[-1].score <= candidates[-2].score
 
 
-def _warn_of_bounds(result: FitResult) -> None:
-    if result.bounded:
-        warnings.warn(
-            "some classes have nearly the same value in all their rows of the columns "
-            f"{', '.join(result.bounded[:10])}{' …' if len(result.bounded) > 10 else ''}; "
-            "their variances were kept from shrinking further (fewer classes, or smoothing, may "
-            "avoid this)",
-            VarianceWarning,
-            stacklevel=4,
-        )
-
-
 def _without_seconds(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != "seconds"}
 
 
-def make_structure(variables: Sequence[Variable], n_states: int) -> Structure:
+def make_structure(
+    variables: Sequence[Variable], n_states: int, covariance: str = "diagonal"
+) -> Structure:
     """Return the structure of a latent class model.
 
-    The latent variable is called "class", or "latent_class" if a column has that name.
+    With the covariance "full" or "shared", all continuous columns are in one pouch. The latent
+    variable is called "class", or "latent_class" if a column has that name.
     """
     taken = {variable.name for variable in variables}
     name = next(name for name in _names_of_the_class() if name not in taken)
     parents = {variable.name: name for variable in variables}
-    return Structure([Variable.hidden(name, n_states), *variables], parents)
+    pouch = [variable.name for variable in variables if not variable.is_categorical]
+    pouches = [pouch] if covariance in ("full", "shared") and len(pouch) > 1 else []
+    return Structure([Variable.hidden(name, n_states), *variables], parents, pouches)
+
+
+def _count_equal(structure: Structure, covariance: str) -> int:
+    """Number of variances and covariances that are the same as others."""
+    n_states, d = structure.shape(structure.latents[0])[-1], len(structure.continuous)
+    if d == 0:
+        return 0
+    n_different = d * (d + 1) // 2 if structure.pouches else d
+    n_all = n_states * n_different
+    if covariance.endswith("spherical"):
+        n_different = 1
+    return n_all - n_different * (1 if covariance.startswith("shared") else n_states)
 
 
 def _names_of_the_class() -> Iterator[str]:
@@ -316,7 +351,7 @@ def order_classes(network: Network) -> Network:
 
 
 def _describe(
-    forest: Forest, network: Network, result: FitResult, residuals: Table
+    forest: Forest, network: Network, n_parameters: int, result: FitResult, residuals: Table
 ) -> tuple[dict[str, Any], FitSummary]:
     """Make the row of the fit table."""
     data = forest.data
@@ -324,7 +359,7 @@ def _describe(
     weights = forest.data.row_weights
     summary = FitSummary(
         result.log_likelihood,
-        network.dimension,
+        n_parameters,
         data.total_weight,
         compute_entropy([posterior], weights),
     )
@@ -332,7 +367,7 @@ def _describe(
     row: dict[str, Any] = {
         "n_states": len(sizes),
         "log_likelihood": result.log_likelihood,
-        "n_parameters": network.dimension,
+        "n_parameters": n_parameters,
         **{name: score(summary) for name, score in CRITERIA.items()},
         "entropy_r2": compute_entropy_r2(posterior, weights) if len(sizes) > 1 else math.nan,
         "smallest_class": float(sizes.min()),

@@ -12,6 +12,7 @@ from latentforest.errors import DataError, ParameterError
 from latentforest.estimation.em import EMSettings, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import random_starts
+from latentforest.inference.columns import summarize
 from latentforest.inference.forest import Forest
 from latentforest.learners.base import LatentLearner, Learned, NetworkLearner, Work
 from latentforest.learners.finish import finish
@@ -43,6 +44,8 @@ class TreeSearch(LatentLearner):
 
     The parameters are explained at ``EAST``.
     """
+
+    takes_continuous = True
 
     interrupted_: bool
     stopped_: str | None
@@ -213,8 +216,17 @@ class TreeSearch(LatentLearner):
         if self.evaluation not in EVALUATIONS:
             known = ", ".join(map(repr, EVALUATIONS))
             raise ParameterError(f"evaluation must be one of {known}, got {self.evaluation!r}")
+        if self.evaluation == "dc" and not all(each.is_categorical for each in table.variables):
+            raise ParameterError(
+                "evaluation='dc' completes tables of categorical columns only; use "
+                "evaluation='rl' where there are continuous ones"
+            )
         if self.smoothing != "cv":
             pseudo_counts(Structure(table.variables, {}), self.smoothing)
+        self._check_initial(table)
+
+    def _check_initial(self, table: Dataset) -> None:
+        """Refuse tables and initial models that the search cannot begin with."""
         initial = make_start(table)
         if self.start is None:
             self._check_fixed(initial)
@@ -233,16 +245,25 @@ def _read_names(fixed: Any) -> list[str]:
 
 
 def make_start(table: Dataset) -> Structure:
-    """A latent class model with two classes; columns of a single state stay alone."""
-    names = [variable.name for variable in table.variables if variable.n_states > 1]
-    cards = [variable.n_states for variable in table.variables if variable.n_states > 1]
-    if len(names) < 3 or most_states(cards) < 2:
+    """A latent class model with two classes; columns of a single state or value stay alone."""
+    names = [name for name in table.names if _can_vary(table, name)]
+    variables = [table.variable(name) for name in names]
+    cards = [variable.n_states for variable in variables if variable.is_categorical]
+    is_enough = len(names) > 1 if len(cards) < len(names) else most_states(cards) > 1
+    if not is_enough or (len(names) == 2 and len(cards) == 2):
         raise DataError(
-            "a latent tree needs at least three columns with two or more states, "
-            f"found {len(names)}"
+            "a latent tree needs at least three columns with two or more states, or two with one "
+            f"of them continuous, found {len(names)}"
         )
     latent = "Y1"
     while latent in table.names:
         latent += "_"
     variables = [Variable.hidden(latent, 2), *table.variables]
     return Structure(variables, dict.fromkeys(names, latent))
+
+
+def _can_vary(table: Dataset, name: str) -> bool:
+    """Whether a column has several states, or different values."""
+    if table.variable(name).is_categorical:
+        return table.variable(name).n_states > 1
+    return not summarize(name, table.column(name), table.weights).is_constant

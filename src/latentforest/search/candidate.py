@@ -111,16 +111,21 @@ class Effort:
         """Random tables for what these names identify."""
         return Stream(zlib.crc32("\0".join(names).encode()) | self.seed << 32)
 
+    def generator(self, *names: str) -> np.random.Generator:
+        """Random numbers for what these names identify."""
+        key = zlib.crc32("\0".join(names).encode()) | self.seed << 32
+        return np.random.Generator(np.random.Philox(key=key))
+
 
 class Stream:
     """Random tables, one after another."""
 
     def __init__(self, key: int) -> None:
-        self._generator = np.random.Generator(np.random.Philox(key=key))
+        self.generator = np.random.Generator(np.random.Philox(key=key))
 
     def draw(self, n_starts: int, shape: tuple[int, ...]) -> FloatArray:
         """Draw rows of tables uniformly from the simplex, for each start."""
-        noise = self._generator.standard_exponential((n_starts, *shape))
+        noise = self.generator.standard_exponential((n_starts, *shape))
         noise /= noise.sum(axis=-1, keepdims=True)
         return noise
 

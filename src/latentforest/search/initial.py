@@ -1,8 +1,9 @@
 """Making any forest a regular latent tree, which a search can begin with.
 
 Inner columns become leaves of latent copies, the trees of a forest are joined, latent variables
-with two neighbours are summed out, and states that regularity does not allow are merged. What is
-not changed keeps its parameters; the rest are guesses for EM.
+with two neighbours are summed out, and states that regularity does not allow are merged. Continuous
+columns that depend on others of their kind are cut off and join a tree like those that were alone.
+What is not changed keeps its parameters; the rest are guesses for EM.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from latentforest.data.variable import Variable
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.information import indicators, joint_counts, posterior_information
+from latentforest.inference.mixed_information import expected_moments, gaussian_gain
 from latentforest.inference.posteriors import compute_posteriors, fill_impossible
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
@@ -21,7 +23,7 @@ from latentforest.search.naming import name_new_latent
 from latentforest.search.operators.state_deletion import merge_states
 from latentforest.search.regularity import most_states
 from latentforest.search.states import Around, with_states
-from latentforest.search.tables import pack
+from latentforest.search.tables import mix, pack
 
 BLUR = 0.05  # share of the uniform distribution in the table of a column below its latent copy
 
@@ -42,12 +44,33 @@ def make_regular(
     max_states
         Most states of a latent variable.
     """
-    network = cut_constant(network)
+    network = cut_constant(cut_numbers(network, data))
     network = dissolve(lift_columns(network), least=1)
     if not network.latents:
         return None
     network = dissolve(join_trees(network, data), least=2)
     return reduce_states(network, max_states)
+
+
+def cut_numbers(network: Network, data: PatternedData) -> Network:
+    """Cut columns off that depend on other continuous ones, in any way."""
+    structure = network.structure
+    cut = [
+        name
+        for name in structure.continuous
+        if structure.continuous_parents(name) or len(structure.pouch(name)) > 1
+    ]
+    if not cut:
+        return network
+    parents = {name: structure.parents(name) for name in structure.names} | dict.fromkeys(cut, ())
+    tables = {name: _alone(data, name) for name in cut}
+    return pack(Structure(structure.variables, parents), network, tables)
+
+
+def _alone(data: PatternedData, name: str) -> FloatArray:
+    """Mean and variance of a column."""
+    about = data.summary(name)
+    return np.array([about.mean, about.variance])
 
 
 def cut_constant(network: Network) -> Network:
@@ -60,7 +83,7 @@ def cut_constant(network: Network) -> Network:
     for name in structure.names:
         if constant & {name, *structure.parents(name)}:
             cut[name] = ()
-            if name not in gone:
+            if name not in gone:  # all rows are the same if there is one
                 tables[name] = network.cpd(name).reshape(-1, structure.shape(name)[-1])[0]
     return pack(structure.rewired(cut).remove(gone), network, tables) if cut else network
 
@@ -96,22 +119,49 @@ def join_trees(network: Network, data: PatternedData) -> Network:
     alone = [
         name
         for name in structure.observed
-        if not structure.neighbours(name) and structure.shape(name)[-1] > 1
+        if not structure.neighbours(name) and _can_vary(structure, data, name)
     ]
     latents = structure.latents
-    shares = _find_shares(network, data, alone)
-    hidden, columns = shares[: len(latents)], shares[len(latents) :]
+    hidden = _find_shares(network, data)
     number = {name: i for i, name in enumerate(latents)}
     kept = [(number[z], number[y]) for y in latents for z in structure.parents(y)]
     pairs = _span(posterior_information(hidden, hidden, data.row_weights), kept)
     for i, j in pairs:
         table = _condition(joint_counts(hidden[i], hidden[j], data.row_weights))
         network = _hang(network, latents[j], latents[i], table)
-    best = posterior_information(columns, hidden, data.row_weights).argmax(axis=1)
-    for name, share, i in zip(alone, columns, best, strict=True):
-        table = _condition(joint_counts(hidden[i], share, data.row_weights))
+    for name in alone:
+        find = _hang_number if name in structure.continuous else _hang_column
+        i, table = find(data, name, hidden)
         network = _hang(network, name, latents[i], table)
     return network
+
+
+def _can_vary(structure: Structure, data: PatternedData, name: str) -> bool:
+    if name in structure.continuous:
+        return not data.summary(name).is_constant
+    return structure.shape(name)[-1] > 1
+
+
+def _hang_column(
+    data: PatternedData, name: str, hidden: list[FloatArray]
+) -> tuple[int, FloatArray]:
+    """Return the latent variable that tells most of a column, and the table of the column."""
+    share = data.spread([indicators(data.dataset, name)])
+    best = int(posterior_information([share], hidden, data.row_weights)[0].argmax())
+    return best, _condition(joint_counts(hidden[best], share, data.row_weights))
+
+
+def _hang_number(
+    data: PatternedData, name: str, hidden: list[FloatArray]
+) -> tuple[int, FloatArray]:
+    """Return the latent variable that tells most of a continuous column, and its Gaussians."""
+    values, about = data.spread([data.dataset.column(name)]), data.summary(name)
+    seen = ~np.isnan(values)
+    x, weights = values[seen], data.row_weights[seen]
+    gains = [gaussian_gain(x, each[seen], weights, about.least_variance) for each in hidden]
+    best = int(np.argmax(gains))
+    _, means, variances = expected_moments(x, hidden[best][seen], weights, about.least_variance)
+    return best, np.stack([means, variances], axis=1)
 
 
 def _span(gains: FloatArray, kept: list[Edge]) -> list[Edge]:
@@ -128,12 +178,12 @@ def _condition(counts: FloatArray) -> FloatArray:
     return table
 
 
-def _find_shares(network: Network, data: PatternedData, alone: list[str]) -> list[FloatArray]:
-    """Posteriors of the latent variables, and the values of columns alone, row by row."""
+def _find_shares(network: Network, data: PatternedData) -> list[FloatArray]:
+    """Posteriors of the latent variables, row by row."""
     forest = Forest(network.structure, data)
     shares = compute_posteriors(forest, network, network.latents)
     fill_impossible(shares, network, network.latents)
-    return shares + [data.spread([indicators(data.dataset, name)]) for name in alone]
+    return shares
 
 
 def _hang(network: Network, name: str, parent: str, table: FloatArray) -> Network:
@@ -152,7 +202,9 @@ def dissolve(network: Network, least: int) -> Network:
         goes_on = False
         for name in network.latents:
             around = sorted(network.structure.neighbours(name), key=network.latents.__contains__)
-            is_bridge = len(around) == 2 and around[-1] not in network.latents
+            is_bridge = len(around) == 2 and (
+                around[-1] not in network.latents or around[0] in network.structure.continuous
+            )
             if len(around) <= least and not is_bridge:
                 network, goes_on = _sum_out(network, name, around), True
     return network
@@ -166,7 +218,8 @@ def _sum_out(network: Network, name: str, around: list[str]) -> Network:
     tables: dict[str, FloatArray] = {}
     structure = network.structure
     for below in around[:-1]:
-        tables[below] = network.cpd(name) @ network.cpd(below)
+        is_number = below in structure.continuous
+        tables[below] = mix(network.cpd(name), network.cpd(below), is_number)
         structure = structure.rewired({below: (around[-1],)})
     return pack(structure.remove([name]), network, tables)
 
@@ -178,10 +231,11 @@ def reduce_states(network: Network, max_states: int | None = None) -> Network:
         goes_on = False
         for name in network.latents:
             structure = network.structure
-            cards = [structure.shape(z)[-1] for z in structure.neighbours(name)]
-            bound = min(most_states(cards), max_states or most_states(cards))
-            n_states = structure.shape(name)[-1]
-            if n_states > max(bound, 2):
+            around, n_states = structure.neighbours(name), structure.shape(name)[-1]
+            bound = n_states
+            if set(structure.continuous).isdisjoint(around):
+                bound = most_states([structure.shape(z)[-1] for z in around])
+            if n_states > max(min(bound, max_states or bound), 2):
                 network = with_states(network, name, n_states - 1, _merge_smallest)
                 goes_on = True
     return network

@@ -109,6 +109,6 @@ def fingerprint(dataset: Dataset) -> str:
     digest = hashlib.sha256()
     for variable, column in zip(dataset.variables, dataset.columns, strict=True):
         digest.update(repr((variable.name, variable.states)).encode())
-        digest.update(column.astype("<i4").tobytes())
+        digest.update(column.astype("<i4" if variable.is_categorical else "<f8").tobytes())
     digest.update(dataset.weights.astype("<f8").tobytes())
     return digest.hexdigest()[:16]

@@ -2,7 +2,8 @@
 
 Zhang (2004): with neighbours Z1, ..., Zk, a latent Y needs |Y| <= Π|Zi| / max|Zi|, and with only
 two neighbours one of them must be latent and the inequality strict. An irregular model has an
-equivalent one with fewer parameters.
+equivalent one with fewer parameters. Mixtures of Gaussians have no such equivalents: a continuous
+neighbour can tell any number of states apart, and two neighbours are enough if one is continuous.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ def most_states(neighbours: Sequence[int]) -> int:
 def is_regular(structure: Structure, name: str) -> bool:
     """Whether a latent variable of a forest is regular."""
     neighbours = structure.neighbours(name)
+    if not set(structure.continuous).isdisjoint(neighbours):
+        return len(neighbours) > 1
     if len(neighbours) == 2 and not any(z in structure.latents for z in neighbours):
         return False
     cards = [structure.shape(z)[-1] for z in neighbours]

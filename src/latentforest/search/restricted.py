@@ -80,7 +80,7 @@ def fit_slowly(model: Model, candidate: Candidate, effort: Effort) -> Proposal:
     region = make_region(edited, model.data, candidate.region)
     structure, dataset = region.network.structure, model.data.dataset
     guess = np.array(region.network.parameters)
-    for name in candidate.region:
+    for name in set(candidate.region).difference(structure.continuous):
         table = structure.table_view(guess, name)
         table[...] = soften(table)
     random = random_starts(structure, dataset, effort.mu - 1, effort.seed)

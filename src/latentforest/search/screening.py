@@ -25,6 +25,7 @@ def screen(
 
     Only node introductions and relocations are that numerous. A relocation is judged by its
     expected BIC, an introduction by what the pair's dependence given the hub could gain at most.
+    Data completion knows no continuous columns: where there are some, all candidates are returned.
 
     Parameters
     ----------
@@ -39,6 +40,8 @@ def screen(
     check
         Called now and then; may raise an exception to end the work.
     """
+    if model.network.structure.continuous:
+        return list(candidates)
     groups: dict[type[Candidate], list[Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(type(candidate), []).append(candidate)

@@ -8,7 +8,7 @@ import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.inference.patterns import Mask
-from latentforest.kernels.arms import EACH_ROW
+from latentforest.kernels.arms import EACH_ROW, LEAF_ARM
 from latentforest.kernels.bases import STAR_AROUND, STAR_WITHOUT, Region, Task, make_task
 from latentforest.kernels.em import Limits
 from latentforest.kernels.regions import run_task
@@ -72,9 +72,18 @@ def _run(messages: Messages, task: Task, limits: Limits) -> tuple[float, FloatAr
 
 
 def _group(messages: Messages, names: Sequence[str], arms: Sequence[int], has_base: bool) -> Region:
-    """Put product nodes above the arms, down to one if that has to meet a base."""
+    """Put product nodes above the arms, down to one if that has to meet a base.
+
+    Continuous leaves come together first: these groups will be one node, of which only the last
+    needs patterns.
+    """
     data = messages.data
-    with_patterns = [i for i, arm in enumerate(arms) if messages.arms.column[arm] != EACH_ROW]
+    numbers = [i for i, arm in enumerate(arms) if messages.arms.belief[arm] < LEAF_ARM]
+    with_patterns = [
+        i
+        for i, arm in enumerate(arms)
+        if messages.arms.column[arm] != EACH_ROW and i not in numbers
+    ]
     masks = [messages.masks[names[i]] for i in with_patterns]
     member: dict[Mask, int] = dict(zip(masks, with_patterns, strict=True))
     pairs: list[tuple[int, int]] = []
@@ -90,6 +99,18 @@ def _group(messages: Messages, names: Sequence[str], arms: Sequence[int], has_ba
         codes.append(found.codes)
         member[left | right] = len(arms) + len(pairs) - 1
 
+    if numbers:
+        masks.append(_bundle(messages, [names[i] for i in numbers]))
+        member[masks[-1]] = numbers[0]
+        for i in numbers[1:]:
+            pairs.append((member[masks[-1]], i))
+            columns.append(EACH_ROW)
+            counts.append(0)
+            member[masks[-1]] = len(arms) + len(pairs) - 1
+        if len(numbers) > 1:
+            found = data.whole.column(masks[-1])
+            columns[-1], counts[-1] = len(codes), found.n_patterns
+            codes.append(found.codes)
     left = list(masks)
     if len(masks) > 2:
         grouping = data.group(tuple(masks))
@@ -121,3 +142,11 @@ def _group(messages: Messages, names: Sequence[str], arms: Sequence[int], has_ba
         codes=np.stack(codes) if codes else np.empty((0, data.n_rows), np.int32),
         own=np.empty(0),
     )
+
+
+def _bundle(messages: Messages, names: Sequence[str]) -> Mask:
+    """The set of some columns."""
+    mask = 0
+    for name in names:
+        mask |= messages.masks[name]
+    return mask

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,20 +13,26 @@ from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 from latentforest.search.candidate import Candidate, Effort, Proposal
+from latentforest.search.random_tables import draw_tables
 from latentforest.search.star import choose_pivot, fit_around
-from latentforest.search.tables import pack, soften
+from latentforest.search.tables import pack, soften, soften_unless
 from latentforest.search.tree import Tree, edge_dimension, node_dimension
+
+HALF = 0.5  # deviation that the means of a split Gaussian move
 
 
 @dataclass(frozen=True)
 class Around:
     """The tables around a latent variable: P(hub) and P(neighbour | hub).
 
-    Several guesses or starts lie along a first axis.
+    Several guesses or starts lie along a first axis. ``steps`` are how far the means of the
+    continuous neighbours should move when a state is split, for each state.
     """
 
     prior: FloatArray
     tables: dict[str, FloatArray]
+    continuous: frozenset[str] = frozenset()
+    steps: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 Guess = Callable[[Around], Around]
@@ -51,7 +57,8 @@ def with_states(network: Network, hub: str, card: int, guess: Guess) -> Network:
     ]
     structure = Structure(variables, {name: old.parents(name) for name in old.names})
     tables = {z: np.array(network.cpd(z)) for z in old.children(hub)}
-    guessed = guess(Around(np.array(network.cpd(hub)), tables))
+    numbers = frozenset(old.continuous).intersection(tables)
+    guessed = guess(Around(np.array(network.cpd(hub)), tables, numbers))
     return pack(structure, network, {hub: guessed.prior, **guessed.tables})
 
 
@@ -92,18 +99,22 @@ class FitOfStates:
     def _make_starts(self, names: Sequence[str]) -> Around:
         """Stack the guesses and random starts."""
         messages, hub, card, effort = self.messages, self.hub, self.card, self.effort
-        current = Around(messages.table(hub), {z: messages.table(hub, z) for z in names})
+        numbers = frozenset(messages.network.structure.continuous).intersection(names)
+        current = Around(
+            messages.table(hub),
+            {z: messages.table(hub, z) for z in names},
+            numbers,
+            find_steps(messages, hub, sorted(numbers)),
+        )
         guesses = self.guesses(current)
         stream = effort.stream(hub, self.candidate.operator)
-        tables = {}
-        for z in names:
-            base = current.prior @ current.tables[z]
-            if z in messages.number:
-                base = np.full(len(base), 1.0 / len(base))
-            random = stream.draw_around(base, effort.mu, card)
-            tables[z] = np.concatenate([soften(guesses.tables[z]), random])
+        random = draw_tables(messages, hub, names, stream, effort.mu, card)
+        tables = {
+            z: np.concatenate([soften_unless(z in numbers, guesses.tables[z]), random[z]])
+            for z in names
+        }
         drawn = stream.draw_around(np.full(card, 1.0 / card), effort.mu, 1)[:, 0]
-        return Around(np.concatenate([soften(guesses.prior), drawn]), tables)
+        return Around(np.concatenate([soften(guesses.prior), drawn]), tables, numbers)
 
     def _read(self, result: FloatArray, pivot: str | None, names: Sequence[str]) -> FloatArray:
         """Bring the tables in the order of the region: P(hub), P(neighbour | hub)."""
@@ -121,6 +132,26 @@ class FitOfStates:
                 tables[z] = result[taken : taken + size]
                 taken += size
         return np.concatenate([prior[0], *(tables[z].ravel() for z in names)])
+
+
+def find_steps(messages: Messages, hub: str, names: Sequence[str]) -> dict[str, FloatArray]:
+    """Half a deviation along the first principal axis of each state's rows, for each column."""
+    if not names:
+        return {}
+    about = [messages.data.summary(name) for name in names]
+    units = np.sqrt([each.variance for each in about])
+    values = np.stack([messages.data.dataset.column(name) for name in names], axis=1)
+    shares = messages.posterior(hub) * messages.values.weights[:, None]
+    steps = np.empty((shares.shape[1], len(names)))
+    for k, tables in enumerate(zip(*(messages.table(hub, z) for z in names), strict=True)):
+        means, variances = np.array(tables).T
+        away = np.where(np.isnan(values), 0.0, (values - means) / units)
+        total = max(float(shares[:, k].sum()), np.finfo(float).tiny)
+        spread = (away * shares[:, k, None]).T @ away / total
+        squares, axes = np.linalg.eigh(spread)
+        step = HALF * np.sqrt(max(squares[-1], 0.0)) * axes[:, -1] * units
+        steps[k] = np.clip(step, -HALF * np.sqrt(variances), HALF * np.sqrt(variances))
+    return {z: steps[:, i] for i, z in enumerate(names)}
 
 
 def turn(prior: FloatArray, tables: FloatArray) -> tuple[FloatArray, FloatArray]:

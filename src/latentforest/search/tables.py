@@ -22,6 +22,20 @@ def pack(structure: Structure, network: Network, tables: Mapping[str, FloatArray
     return Network.trusted(structure, flat)
 
 
+def mix(shares: FloatArray, table: FloatArray, is_continuous: bool) -> FloatArray:
+    """Return the rows of a table mixed in these shares; Gaussians by their moments."""
+    mixed: FloatArray = shares @ table
+    if is_continuous:
+        away = table[:, 0] - mixed[:, :1]
+        mixed[:, 1] += (shares * away**2).sum(axis=1)
+    return mixed
+
+
+def soften_unless(is_continuous: bool, table: FloatArray) -> FloatArray:
+    """Soften the table of a categorical variable."""
+    return table if is_continuous else soften(table)
+
+
 def soften(table: FloatArray) -> FloatArray:
     """Mix with the uniform distribution: EM never leaves a probability of zero."""
     softened: FloatArray = (1 - SOFT) * table + SOFT / table.shape[-1]

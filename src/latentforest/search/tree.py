@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from latentforest.model.structure import Structure
 from latentforest.search.regularity import most_states
 
+AS_STATES = 3  # a Gaussian has as many parameters as a distribution over so many states
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -36,15 +38,20 @@ class Tree:
     """Neighbours and numbers of states of a latent forest.
 
     ``dimension`` of a forest is Σ over edges (|u||v| - 1) - Σ over variables (degree - 1)(|u| - 1),
-    whichever way the edges are directed. ``parent`` keeps where the network is rooted, for those
-    whose computations depend on it.
+    whichever way the edges are directed. That holds for continuous leaves, which have a mean and a
+    variance for each state, if they count as three states. ``parent`` keeps where the network is
+    rooted, for those whose computations depend on it.
     """
 
     def __init__(self, structure: Structure) -> None:
         self.latents = structure.latents
         self.is_latent = frozenset(structure.latents)
         self.neighbours = {name: structure.neighbours(name) for name in structure.names}
-        self.cards = {name: structure.shape(name)[-1] for name in structure.names}
+        self.is_continuous = frozenset(structure.continuous)
+        self.cards = {
+            name: AS_STATES if name in self.is_continuous else structure.shape(name)[-1]
+            for name in structure.names
+        }
         self.parent = {
             name: parents[0] for name in structure.names if (parents := structure.parents(name))
         }
@@ -59,6 +66,8 @@ class Tree:
 
     def is_regular_with(self, name: str, card: int, neighbours: Collection[str]) -> bool:
         """Whether a latent variable would be regular with so many states and these neighbours."""
+        if not self.is_continuous.isdisjoint(neighbours):
+            return len(neighbours) > 1
         if len(neighbours) == 2 and not any(z in self.is_latent for z in neighbours):
             return False
         return card <= most_states(self.cards_of(neighbours))
@@ -69,7 +78,7 @@ class Tree:
         The neighbour may also be replaced by another with so many states. Observed variables have
         no such limit.
         """
-        if name not in self.is_latent:
+        if name not in self.is_latent or not self.is_continuous.isdisjoint(self.neighbours[name]):
             return True
         cards = [card if z == old else self.cards[z] for z in self.neighbours[name]]
         return self.cards[name] <= most_states(cards)

@@ -78,9 +78,9 @@ class Bench:
     def _measure(self, name: str) -> Known:
         if self.is_categorical(name):
             counts = np.asarray(self.table.counts(name), dtype=np.float64)
-            return count_states(self.priors.of_table(name), counts)
+            return count_states(self.priors.of_table(name, False), counts)
         summary = summarize_values(self.table.column(name), self.table.weights)
-        return measure_values(self.priors.of_gaussian(name), *summary)
+        return measure_values(self.priors.of_gaussian(name, False), *summary)
 
     def _relate(self, name: str, parent: str) -> Known:
         table, weights = self.table, self.table.weights

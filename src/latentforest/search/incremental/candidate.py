@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Candidate:
     bound: float
     lines: Mapping[str, str]
 
-    @property
+    @cached_property
     def gain(self) -> float:
         """What joining the trees adds to the penalized bound."""
         before = sum(top.bound - _penalize(top.structure) for top in self.parts)
@@ -126,6 +127,8 @@ def fit_candidate(
     forest = Forest(structure, bench.data, free, messages, masks)
     prior = pack_priors(structure, bench.priors)
     result = fit_posterior(forest, starts, prior, bench.effort.local)
+    if result.monitor.was_interrupted:
+        raise KeyboardInterrupt
     return Candidate(operator, parts, structure, result.parameters, result.objective, {})
 
 

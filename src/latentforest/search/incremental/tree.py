@@ -164,6 +164,8 @@ def raise_tree(
     forest = Forest(structure, bench.data)
     settings = bench.effort.step if settings is None else settings
     result = fit_posterior(forest, posterior, prior, settings, deadline=deadline)
+    if result.monitor.was_interrupted:
+        raise KeyboardInterrupt
     bound = result.objective + evidence
     if root in bench.complete:
         top = make_bare_top(bench, root)

@@ -11,8 +11,9 @@ import numpy as np
 from latentforest.inference.messages import Messages
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task
+from latentforest.search.random_tables import draw_tables
 from latentforest.search.star import fit_moved
-from latentforest.search.tables import pack, soften
+from latentforest.search.tables import mix, pack, soften_unless
 from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
 
 
@@ -61,7 +62,8 @@ class NodeDeletion(Candidate):
 
     def edit(self, network: Network) -> Network:
         network = network.rooted_at(self.into)
-        tables = {z: network.cpd(self.node) @ network.cpd(z) for z in self.moved}
+        shares, numbers = network.cpd(self.node), network.structure.continuous
+        tables = {z: mix(shares, network.cpd(z), z in numbers) for z in self.moved}
         structure = network.structure.rewired(dict.fromkeys(self.moved, (self.into,)))
         return pack(structure.remove([self.node]), network, tables)
 
@@ -83,14 +85,12 @@ class _Fit:
         into, n_random = self.candidate.into, self.effort.mu - 1
         through, stream = messages.table(into, node), effort.stream(node, into, "ND")
         blocks = [np.ones((effort.mu, len(through)))]
-        for z in self.candidate.moved:
-            table = messages.table(node, z)
-            base = messages.table(node) @ table
-            if z in messages.number:
-                base = np.full(len(base), 1.0 / len(base))
-            guess = soften(through @ table)[None]
-            random = stream.draw_around(base, n_random, len(through))
-            blocks.append(np.concatenate([guess, random]).reshape(effort.mu, -1))
+        moved, numbers = self.candidate.moved, messages.network.structure.continuous
+        drawn = draw_tables(messages, node, moved, stream, n_random, len(through))
+        for z in moved:
+            guess = mix(through, messages.table(node, z), z in numbers)
+            guess = soften_unless(z in numbers, guess)
+            blocks.append(np.concatenate([guess[None], drawn[z]]).reshape(effort.mu, -1))
         rows = np.concatenate(blocks, axis=1)
         value, result = fit_moved(messages, node, into, rows, effort.limits)
         return [Proposal(self.candidate, value, result[len(through) :])]

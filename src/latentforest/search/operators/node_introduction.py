@@ -19,8 +19,9 @@ from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task
 from latentforest.search.naming import name_new_latent
+from latentforest.search.random_tables import draw_tables
 from latentforest.search.regularity import most_states
-from latentforest.search.tables import pack, soften
+from latentforest.search.tables import pack, soften, soften_unless
 from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
 
 PIECE_ROWS = 1_000_000  # rows times candidates of one task
@@ -52,16 +53,19 @@ class NodeIntroduction(Candidate):
             if hub in rules.fixed or len(around) < 4:  # with three, the hub would keep two
                 continue
             product = math.prod(tree.cards_of(around))
+            n_numbers = sum(z in tree.is_continuous for z in around)
             widest = sorted(around, key=lambda z: -tree.cards[z])[:3]
             movable = [z for z in around if z not in rules.fixed]
             for pair in itertools.combinations(movable, 2):
                 a, b = tree.cards_of(pair)
                 rest = next(tree.cards[z] for z in widest if z not in pair)
-                most = min(hub_card, most_states([hub_card, a, b]))
+                n_moved = sum(z in tree.is_continuous for z in pair)
+                most = hub_card if n_moved else min(hub_card, most_states([hub_card, a, b]))
+                keeps_numbers = n_numbers > n_moved  # these bound no number of states
                 for card in range(2 if rules.any_mediator else most, most + 1):
-                    is_regular = hub_card <= product // (a * b) * card // max(rest, card) and all(
-                        tree.is_regular_after(z, hub, card) for z in pair
-                    )
+                    is_regular = (
+                        keeps_numbers or hub_card <= product // (a * b) * card // max(rest, card)
+                    ) and all(tree.is_regular_after(z, hub, card) for z in pair)
                     if is_regular and rules.allows(card):
                         yield cls._make(tree, hub, pair, card, name)
 
@@ -157,14 +161,12 @@ class _Starts:
         hub_card, self.card = structure.shape(hub)[-1], card
         copy, stream = introduce(hub_card, card), effort.stream(hub, "NI")
         self.mediator = _join(soften(copy), stream.draw(n_random, copy.shape))
+        around = messages.neighbours(hub)
+        random = draw_tables(messages, hub, around, stream, n_random, card)
         self.neighbours = []
-        for z in messages.neighbours(hub):
-            table = messages.table(hub, z)
-            base = messages.table(hub) @ table
-            if z in structure.latents:
-                base = np.full(len(base), 1.0 / len(base))
-            random = stream.draw_around(base, n_random, card)
-            self.neighbours.append(_join(soften(table[:card]), random))
+        for z in around:
+            guess = soften_unless(z in structure.continuous, messages.table(hub, z)[:card])
+            self.neighbours.append(_join(guess, random[z]))
         self.upper: list[FloatArray] = []
         for parent in structure.parents(hub):
             below = soften(copy.T / copy.sum(axis=0)[:, None])

@@ -13,7 +13,7 @@ from latentforest.kernels.bases import RELOCATIONS, make_task
 from latentforest.kernels.regions import run_task
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task
-from latentforest.search.tables import pack
+from latentforest.search.tables import mix, pack
 from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
 
 
@@ -77,15 +77,16 @@ class NodeRelocation(Candidate):
     def edit(self, network: Network) -> Network:
         network = network.rooted_at(self.target)
         guess, above = network.cpd(self.moved), self.origin
+        numbers = network.structure.continuous
         while above != self.target:
-            guess = network.cpd(above) @ guess
+            guess = mix(network.cpd(above), guess, self.moved in numbers)
             (above,) = network.structure.parents(above)
         structure = network.structure.rewired({self.moved: (self.target,)})
         tables = {self.moved: guess}
         if self.dissolved is not None:
             (above,) = structure.parents(self.origin)
             below = next(z for z in self.dissolved if z != above)
-            tables[below] = network.cpd(self.origin) @ network.cpd(below)
+            tables[below] = mix(network.cpd(self.origin), network.cpd(below), below in numbers)
             structure = structure.rewired({below: (above,)}).remove([self.origin])
         return pack(structure, network, tables)
 

@@ -13,6 +13,7 @@ from latentforest.inference.messages import Messages
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Task
 from latentforest.search.states import Around, FitOfStates, change_of_card, with_states
+from latentforest.search.tables import mix
 from latentforest.search.tree import Rules, Tree
 
 
@@ -70,8 +71,8 @@ def merge_states(around: Around, i: int = 0, j: int = 1) -> Around:
     tables = {}
     for z, table in around.tables.items():
         tables[z] = table[kept]
-        tables[z][i] = shares @ table[[i, j]]
-    return Around(merged, tables)
+        tables[z][i] = mix(shares[None], table[[i, j]], z in around.continuous)[0]
+    return Around(merged, tables, around.continuous)
 
 
 def merge_all(around: Around) -> Around:
@@ -79,4 +80,4 @@ def merge_all(around: Around) -> Around:
     pairs = itertools.combinations(range(len(around.prior)), 2)
     merged = [merge_states(around, i, j) for i, j in pairs]
     tables = {z: np.array([guess.tables[z] for guess in merged]) for z in around.tables}
-    return Around(np.array([guess.prior for guess in merged]), tables)
+    return Around(np.array([guess.prior for guess in merged]), tables, around.continuous)

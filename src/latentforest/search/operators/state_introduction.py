@@ -64,11 +64,15 @@ class StateIntroduction(Candidate):
 def split_state(around: Around) -> Around:
     """Split the first state."""
     guesses = split_all(around)
-    return Around(guesses.prior[0], {z: tables[0] for z, tables in guesses.tables.items()})
+    tables = {z: tables[0] for z, tables in guesses.tables.items()}
+    return Around(guesses.prior[0], tables, around.continuous)
 
 
 def split_all(around: Around) -> Around:
-    """Split each state in turn, in two halves that differ a little."""
+    """Split each state in turn, in two halves that differ a little.
+
+    Means of Gaussians move along the direction in which the rows of the state vary most.
+    """
     n_states = len(around.prior)
     each = np.arange(n_states)
     source = np.concatenate([np.broadcast_to(each, (n_states, n_states)), each[:, None]], axis=1)
@@ -77,13 +81,20 @@ def split_all(around: Around) -> Around:
     priors[:, -1] *= 0.5
     tables = {}
     for z, table in around.tables.items():
-        signs = np.full(table.shape[1], APART)
-        signs[1::2] = -APART
         split = table[source]
-        split[each, each] = _normalise(table * (1 + signs))
-        split[:, -1] = _normalise(table * (1 - signs))
+        if z in around.continuous:
+            step = around.steps[z] if around.steps else APART * np.sqrt(table[:, 1])
+            split[each, each, 0] += step
+            split[:, -1, 0] -= step
+            split[each, each, 1] -= step**2
+            split[:, -1, 1] -= step**2
+        else:
+            signs = np.full(table.shape[1], APART)
+            signs[1::2] = -APART
+            split[each, each] = _normalise(table * (1 + signs))
+            split[:, -1] = _normalise(table * (1 - signs))
         tables[z] = split
-    return Around(priors, tables)
+    return Around(priors, tables, around.continuous)
 
 
 def _normalise(table: FloatArray) -> FloatArray:

@@ -1,0 +1,307 @@
+"""GEAST: EAST for continuous columns, which may share a pouch (Poon, Zhang, Chen and Wang 2010).
+
+A latent variable has pouches below it: sets of columns with a joint Gaussian given its state. The
+phases are EAST's, with two more operators: pouching in expansion, unpouching in simplification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from latentforest.data import Dataset, Variable
+from latentforest.errors import DataError, ParameterError
+from latentforest.estimation.em import fit
+from latentforest.estimation.priors import Smoothing
+from latentforest.estimation.starts import random_starts
+from latentforest.inference.columns import summarize
+from latentforest.inference.forest import Forest
+from latentforest.learners.base import NetworkLearner, Work
+from latentforest.learners.progress import Say
+from latentforest.learners.starts import check_columns
+from latentforest.learners.tree_search import START_STARTS, TreeSearch
+from latentforest.model import Network, Structure
+from latentforest.search.model import Model, fit_fully, is_better
+from latentforest.search.operators.limbs import (
+    LimbDeletion,
+    LimbIntroduction,
+    LimbRelocation,
+    LimbStateDeletion,
+    LimbStateIntroduction,
+)
+from latentforest.search.operators.pouching import Pouching
+from latentforest.search.operators.unpouching import Unpouching
+from latentforest.search.pouch_candidate import PouchCandidate
+from latentforest.search.pouch_evaluation import PouchEvaluation
+from latentforest.search.pouch_tree import PouchTree
+from latentforest.search.search import Rank, Search, by_bic, by_improvement_ratio
+from latentforest.search.tree import Rules
+
+Propose = Callable[[PouchTree, Rules], Iterator[PouchCandidate]]
+
+
+class GaussianEAST(TreeSearch):
+    """Latent trees over pouches of continuous columns: expand, adjust, simplify, by BIC.
+
+    Categorical columns may stand beside the pouches.
+
+    Parameters
+    ----------
+    mu, nu
+        Local EM: starts of each new latent variable or state, and iterations in all.
+    cost_effectiveness
+        Choose between introductions and pouchings by the gain of BIC per parameter; otherwise by
+        BIC.
+    n_winners
+        So many of the best candidates of a step get full EM, and the best of them is taken.
+    n_reserves
+        If no winner is better than the current model, so many of the next best get full EM too.
+    max_candidates
+        Most candidates of each operator that get local EM in a step: those that look best if
+        the latent variables had the values that the current model expects; none: all.
+    n_runs
+        Searches, each with its own random numbers; the best result is taken.
+    any_mediator
+        When the search ends, go on with new latent variables that have fewer states than the one
+        they are introduced at.
+    start
+        Initial model, a network or fitted learner; default one latent variable with two states, and
+        each column in a pouch of its own.
+    max_states
+        Most states of a latent variable.
+    fixed
+        Variables of the initial model that keep their neighbours and their number of states.
+    max_steps
+        End after so many steps.
+    max_iterations, tolerance
+        Of full EM in each step; the last model is fitted more closely.
+    smoothing
+        Pseudo-observations of the last model's parameters, or "cv" for the number that predicts
+        blocks of held-out rows best; those of a pouch have the means and covariances of its
+        columns. The search itself is by maximum likelihood.
+    checkpoint, resume
+        File that keeps every step; go on with its steps.
+    n_jobs
+        Threads; results do not depend on it.
+    random_state, time_limit, progress
+        As for all learners. When the time is up, or on Ctrl-C, the best model so far is returned.
+
+    Attributes
+    ----------
+    network_, bic_, log_likelihood_, n_parameters_
+        The best model; ``network_.structure.pouches`` lists its pouches.
+    history_
+        One row for each step.
+    interrupted_, stopped_
+        True after Ctrl-C; why the search ended early, if it did.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> model = GaussianEAST(random_state=0).fit(load_iris().data)
+    >>> len(model.network_.latents)
+    1
+    """
+
+    takes_continuous = True
+
+    def __init__(
+        self,
+        mu: int = 4,
+        nu: int = 20,
+        cost_effectiveness: bool = True,
+        n_winners: int = 4,
+        n_reserves: int = 8,
+        max_candidates: int | None = 16,
+        n_runs: int = 1,
+        any_mediator: bool = True,
+        start: Network | NetworkLearner | None = None,
+        max_states: int | None = None,
+        fixed: Any = (),
+        max_steps: int | None = None,
+        max_iterations: int = 500,
+        tolerance: float = 1e-6,
+        smoothing: Smoothing = 0.0,
+        checkpoint: Any = None,
+        resume: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        progress: bool | Say = False,
+    ) -> None:
+        super().__init__(
+            mu=mu,
+            nu=nu,
+            n_winners=n_winners,
+            n_reserves=n_reserves,
+            max_candidates=max_candidates,
+            n_runs=n_runs,
+            any_mediator=any_mediator,
+            start=start,
+            max_states=max_states,
+            fixed=fixed,
+            max_steps=max_steps,
+            max_iterations=max_iterations,
+            tolerance=tolerance,
+            smoothing=smoothing,
+            checkpoint=checkpoint,
+            resume=resume,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            time_limit=time_limit,
+            progress=progress,
+        )
+        self.cost_effectiveness = cost_effectiveness
+
+    def _search(self, search: Search, m: Model) -> Model:
+        """EAST(m, D), with pouching and unpouching."""
+        while True:
+            m1 = self._expand(search, m)
+            m2 = self._adjust(search, m1)
+            m3 = self._simplify(search, m2)
+            if not is_better(m3, m):
+                return m
+            m = m3
+
+    def _expand(self, search: Search, m: Model) -> Model:
+        """NI, SI and PO, chosen by improvement ratio; each NI is adjusted locally."""
+        rank = by_improvement_ratio if self.cost_effectiveness else by_bic
+        operators = (
+            LimbIntroduction.propose_in,
+            LimbStateIntroduction.propose_in,
+            Pouching.propose_in,
+        )
+        while True:
+            m1 = _step(search, "expand", m, operators, rank)
+            if m1 is None or not is_better(m1, m):
+                return m
+            new = set(m1.network.latents) - set(m.network.latents)
+            m = self._adjust_locally(search, m1, m, *new) if new else m1
+
+    def _adjust_locally(self, search: Search, m1: Model, m: Model, new: str) -> Model:
+        """Move other limbs of the old variable to the new one."""
+        before = PouchTree.of(m.network.structure)
+        while True:
+            tree = PouchTree.of(m1.network.structure)
+            candidates = [
+                candidate
+                for hub in tree.latents_around(new)
+                for limb in tree.limbs[hub]
+                if limb in before.limbs[hub]
+                for candidate in LimbRelocation.between(tree, search.rules, limb, hub, [new])
+            ]
+            m2 = search.step("local adjust", m1, candidates, by_bic, has_reserves=False)
+            if m2 is None or not is_better(m2, m1):
+                return m1
+            m1 = m2
+
+    def _adjust(self, search: Search, m: Model) -> Model:
+        """NR anywhere."""
+        return _climb(search, "adjust", m, LimbRelocation.propose_in)
+
+    def _simplify(self, search: Search, m: Model) -> Model:
+        """UP, then SD, then ND, each as long as it pays."""
+        for propose in (
+            Unpouching.propose_in,
+            LimbStateDeletion.propose_in,
+            LimbDeletion.propose_in,
+        ):
+            m = _climb(search, "simplify", m, propose, has_reserves=False)
+        return m
+
+    def _open(self, work: Work) -> Search:
+        search = super()._open(work)
+        search.evaluate = PouchEvaluation(work.data)
+        return search
+
+    def _fit_start(self, work: Work, search: Search, run: int) -> Model:
+        if self.start is not None:
+            network = _read_start(self.start)
+            self._check_fixed(network.structure)
+            return fit_fully(network, work.data, search.settings, work.deadline)
+        work.say("start: one latent variable with two states")
+        structure = make_start(work.table)
+        forest = Forest(structure, work.data)
+        starts = random_starts(structure, work.data.dataset, START_STARTS, work.seed + run)
+        result = fit(forest, starts, settings=search.settings, deadline=work.deadline)
+        if result.monitor.was_interrupted:
+            raise KeyboardInterrupt
+        return Model(Network(structure, result.parameters), result.log_likelihood, work.data)
+
+    def _check_initial(self, table: Dataset) -> None:
+        if self.start is None:
+            self._check_fixed(make_start(table))
+            return
+        network = _read_start(self.start)
+        check_columns(network, table)
+        _check_pouch_tree(network.structure)
+
+
+def _read_start(start: Any) -> Network:
+    """The network of an initial model, or a refusal."""
+    network = getattr(start, "network_", None) if isinstance(start, NetworkLearner) else start
+    if not isinstance(network, Network):
+        raise ParameterError(
+            f"start must be a Network or a fitted learner, got {type(start).__name__}"
+        )
+    return network
+
+
+def _step(
+    search: Search,
+    phase: str,
+    m: Model,
+    operators: tuple[Propose, ...],
+    rank: Rank,
+    has_reserves: bool = True,
+) -> Model | None:
+    tree = PouchTree.of(m.network.structure)
+    candidates = [each for propose in operators for each in propose(tree, search.rules)]
+    return search.step(phase, m, candidates, rank, has_reserves=has_reserves)
+
+
+def _climb(
+    search: Search, phase: str, m: Model, propose: Propose, has_reserves: bool = True
+) -> Model:
+    """Apply an operator as long as BIC rises; not where it led nowhere before."""
+    while (m, (propose,)) not in search.settled:
+        m1 = _step(search, phase, m, (propose,), by_bic, has_reserves)
+        if m1 is None or not is_better(m1, m):
+            search.settled.add((m, (propose,)))
+        else:
+            m = m1
+    return m
+
+
+def make_start(table: Dataset) -> Structure:
+    """One latent variable with two states above all columns that vary."""
+    names = [name for name in table.names if _varies(table, name)]
+    latent = "Y1"
+    while latent in table.names:
+        latent += "_"
+    variables = [Variable.hidden(latent, 2), *table.variables]
+    structure = Structure(variables, dict.fromkeys(names, latent))
+    if not names or not PouchTree.of(structure).is_regular(latent):
+        raise DataError(
+            "a latent tree needs a continuous column with different values, or at least three "
+            f"categorical ones with two or more states, found {len(names)} columns that vary"
+        )
+    return structure
+
+
+def _varies(table: Dataset, name: str) -> bool:
+    variable = table.variable(name)
+    if variable.is_categorical:
+        return variable.n_states > 1
+    return not summarize(name, table.column(name), table.weights).is_constant
+
+
+def _check_pouch_tree(structure: Structure) -> None:
+    """Refuse initial models that are no latent trees with observed leaves."""
+    inner = [name for name in structure.observed if structure.children(name)]
+    n_trees = sum(1 for name in structure.roots if name in structure.latents)
+    if inner or n_trees != 1:
+        raise ParameterError(
+            "the initial model must be one tree of latent variables with observed leaves; "
+            + (f"{inner[0]!r} has children" if inner else f"it has {n_trees} trees of them")
+        )

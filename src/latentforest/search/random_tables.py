@@ -1,0 +1,52 @@
+"""Random tables of the neighbours of a latent variable, for the starts of local EM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from latentforest.data.variable import Variable
+from latentforest.estimation.starts import Seeder
+from latentforest.inference.messages import Messages
+from latentforest.kernels.types import FloatArray
+from latentforest.model.structure import Structure
+from latentforest.search.candidate import Stream
+
+
+def draw_tables(
+    messages: Messages, hub: str, names: Sequence[str], stream: Stream, n_starts: int, card: int
+) -> dict[str, FloatArray]:
+    """Draw tables of neighbours of a latent variable, were it to have ``card`` states.
+
+    Each is ``(n_starts, card, n_states)``, halfway between the distribution of the neighbour
+    (uniform, if it is latent) and a uniform draw. Gaussians have the values of rows that lie apart
+    as their means, the same rows for all neighbours.
+    """
+    structure = messages.network.structure
+    tables = _draw_gaussians(messages, hub, names, stream, n_starts, card)
+    for z in names:
+        if z in tables:
+            continue
+        n_states = structure.shape(z)[-1]
+        base = np.full(n_states, 1.0 / n_states)
+        if z not in messages.number:
+            base = messages.table(hub) @ messages.table(hub, z)
+        tables[z] = stream.draw_around(base, n_starts, card)
+    return tables
+
+
+def _draw_gaussians(
+    messages: Messages, hub: str, names: Sequence[str], stream: Stream, n_starts: int, card: int
+) -> dict[str, FloatArray]:
+    numbers = [z for z in names if z in messages.network.structure.continuous]
+    if not numbers:
+        return {}
+    variables = [Variable.hidden(hub, card), *map(messages.network.structure.variable, numbers)]
+    structure = Structure(variables, dict.fromkeys(numbers, hub))
+    seeder = Seeder(structure, messages.data.dataset, hub, numbers)
+    theta, drawn = np.empty(structure.n_values), np.empty((n_starts, len(numbers), card, 2))
+    for each in drawn:
+        seeder.fill(theta, stream.generator)
+        each[...] = [structure.table_view(theta, z) for z in numbers]
+    return {z: drawn[:, i] for i, z in enumerate(numbers)}
