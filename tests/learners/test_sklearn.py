@@ -18,6 +18,7 @@ from latentforest import (
     BridgedIslands,
     ChowLiu,
     ChowLiuRecursiveGrouping,
+    GaussianEAST,
     HierarchicalLatentTree,
     Independence,
     LatentClass,
@@ -60,7 +61,7 @@ def find_expected_failures(estimator):
     """The checks whose tables a learner refuses."""
     if isinstance(estimator, LatentClass | Independence):
         return {}
-    if isinstance(estimator, EAST):
+    if isinstance(estimator, EAST | GaussianEAST):
         return TOO_FEW
     if isinstance(estimator, BinaryForest | RecursiveGrouping):
         return NOT_APPLICABLE | SEVERAL
@@ -73,6 +74,7 @@ def find_expected_failures(estimator):
         LatentClass(n_states=2),
         Independence(),
         EAST(mu=2, nu=3, n_winners=1, max_steps=2),
+        GaussianEAST(mu=2, nu=3, n_winners=1, max_steps=2),
         BinaryForest(n_starts=2),
         ChowLiu(),
         RecursiveGrouping(),
