@@ -18,6 +18,7 @@ from latentforest import (
     BridgedIslands,
     ChowLiu,
     ChowLiuRecursiveGrouping,
+    GaussianEAST,
     HierarchicalLatentTree,
     IncrementalForest,
     Independence,
@@ -62,7 +63,7 @@ def find_expected_failures(estimator):
         return {}
     if isinstance(estimator, IncrementalForest):
         return SEVERAL | {"check_sample_weight_equivalence_on_dense_data": SEVERAL_REASON}
-    if isinstance(estimator, EAST):
+    if isinstance(estimator, EAST | GaussianEAST):
         return TOO_FEW
     if isinstance(estimator, BinaryForest | RecursiveGrouping):
         return NOT_APPLICABLE | SEVERAL
@@ -75,6 +76,7 @@ def find_expected_failures(estimator):
         LatentClass(n_states=2),
         Independence(),
         EAST(mu=2, nu=3, n_winners=1, max_steps=2),
+        GaussianEAST(mu=2, nu=3, n_winners=1, max_steps=2),
         BinaryForest(n_starts=2),
         ChowLiu(),
         RecursiveGrouping(),
