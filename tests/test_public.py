@@ -21,6 +21,7 @@ PUBLIC = [
     "HierarchicalLatentTree",
     "HillClimbing",
     "Independence",
+    "IndependentClusterings",
     "LatentClass",
     "Network",
     "RecursiveGrouping",

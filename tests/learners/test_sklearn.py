@@ -20,6 +20,7 @@ from latentforest import (
     ChowLiuRecursiveGrouping,
     HierarchicalLatentTree,
     Independence,
+    IndependentClusterings,
     LatentClass,
     RecursiveGrouping,
     datasets,
@@ -62,6 +63,8 @@ def find_expected_failures(estimator):
         return {}
     if isinstance(estimator, EAST):
         return TOO_FEW
+    if isinstance(estimator, IndependentClusterings):
+        return SEVERAL
     if isinstance(estimator, BinaryForest | RecursiveGrouping):
         return NOT_APPLICABLE | SEVERAL
     return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})
@@ -72,6 +75,7 @@ def find_expected_failures(estimator):
     [
         LatentClass(n_states=2),
         Independence(),
+        IndependentClusterings(n_starts=2, max_states=2, max_iterations=20),
         EAST(mu=2, nu=3, n_winners=1, max_steps=2),
         BinaryForest(n_starts=2),
         ChowLiu(),
