@@ -22,6 +22,7 @@ from latentforest import (
     HierarchicalLatentTree,
     IncrementalForest,
     Independence,
+    IndependentClusterings,
     LatentClass,
     RecursiveGrouping,
     datasets,
@@ -65,6 +66,8 @@ def find_expected_failures(estimator):
         return SEVERAL | {"check_sample_weight_equivalence_on_dense_data": SEVERAL_REASON}
     if isinstance(estimator, EAST | GaussianEAST):
         return TOO_FEW
+    if isinstance(estimator, IndependentClusterings):
+        return SEVERAL
     if isinstance(estimator, BinaryForest | RecursiveGrouping):
         return NOT_APPLICABLE | SEVERAL
     return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})
@@ -75,6 +78,7 @@ def find_expected_failures(estimator):
     [
         LatentClass(n_states=2),
         Independence(),
+        IndependentClusterings(n_starts=2, max_states=2, max_iterations=20),
         EAST(mu=2, nu=3, n_winners=1, max_steps=2),
         GaussianEAST(mu=2, nu=3, n_winners=1, max_steps=2),
         BinaryForest(n_starts=2),
