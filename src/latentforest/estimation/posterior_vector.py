@@ -27,12 +27,17 @@ LINE_SIZE = 10
 
 
 @functools.lru_cache(maxsize=256)
+def _place(structure: Structure) -> tuple[dict[str, int], int]:
+    return place_sums(structure)
+
+
+@functools.lru_cache(maxsize=256)
 def find_inside(structure: Structure) -> dict[str, int]:
     """Say where the variables of blocks lie."""
     places: dict[str, int] = {}
     if not structure.continuous:
         return places
-    taken = place_sums(structure)[1]
+    taken = _place(structure)[1]
     for block in find_blocks(structure):
         for name in block.names:
             places[name] = taken
@@ -54,7 +59,7 @@ def _count(structure: Structure, name: str) -> int:
 def measure_vector(structure: Structure) -> int:
     """Return the length of the vector."""
     inside = find_inside(structure)
-    size = place_sums(structure)[1]
+    size = _place(structure)[1]
     return size + sum(_count(structure, name) for name in inside)
 
 
@@ -101,7 +106,7 @@ def write_family(structure: Structure, vector: FloatArray, name: str, family: Co
 
 def _view_gaussian(structure: Structure, vector: FloatArray, name: str) -> list[FloatArray]:
     """Mean, weight, shape and rate of a Gaussian that is in no block."""
-    table, start = structure.table_view(vector, name), place_sums(structure)[0][name]
+    table, start = structure.table_view(vector, name), _place(structure)[0][name]
     rest = vector[start : start + N_ROWS * (table.size // 2)].reshape(*table.shape[:-1], N_ROWS)
     return [table[..., 0], rest[..., 0], rest[..., 1], table[..., 1]]
 
@@ -123,9 +128,14 @@ def copy_families(
     names: Sequence[str],
 ) -> None:
     """Copy the distributions of some variables, of the same shape in both structures."""
+    inside = {**find_inside(source), **find_inside(target)}
     for name in names:
-        if name in source.continuous:
+        if name in inside:
             write_family(target, result, name, read_family(source, values, name))
+        elif name in source.continuous:
+            views = (_view_gaussian(source, values, name), _view_gaussian(target, result, name))
+            for old, new in zip(*views, strict=True):
+                new[...] = old
         else:
             target.table_view(result, name)[...] = source.table_view(values, name)
 
