@@ -9,7 +9,12 @@ from latentforest import Dataset, Variable
 from latentforest.errors import ModelError
 from latentforest.estimation.conjugate_priors import Priors
 from latentforest.estimation.em import EMSettings
-from latentforest.estimation.evidence import fit_line, measure_values, summarize_values
+from latentforest.estimation.evidence import (
+    fit_line,
+    measure_values,
+    measure_vectors,
+    summarize_values,
+)
 from latentforest.estimation.posterior_vector import (
     pack_priors,
     read_family,
@@ -18,6 +23,7 @@ from latentforest.estimation.posterior_vector import (
 )
 from latentforest.estimation.variational import find_potentials, fit_posterior
 from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.predictive import Predictive
 from latentforest.model.structure import Structure
 
 
@@ -143,8 +149,91 @@ def test_units_shift_the_bound_by_the_jacobian():
     assert bounds[0] - shift == pytest.approx(bounds[1], abs=1e-4)
 
 
-def test_pouches_are_refused():
+def lay_out_pouch(table, latent=True):
+    """A pouch of x and z below a class, and a line from z to y."""
+    parents = {"x": "h", "z": "h", "y": "z"} if latent else {"y": "z"}
+    variables = [Variable.hidden("h", 2)] if latent else []
+    structure = Structure([*variables, *table.variables], parents, [("x", "z")])
+    return Forest(structure, PatternedData(table)), pack_priors(structure, Priors(table))
+
+
+def test_the_bound_of_a_pouch_is_the_evidence_where_nothing_is_hidden():
+    table = make_table(missing=0.0)
+    forest, prior = lay_out_pouch(table, latent=False)
+    result = fit_posterior(forest, prior, prior)
+    rows = np.stack([table.column("x"), table.column("z")], axis=1)
+    now, expected = Priors(table).of_pouch(("x", "z")), 0.0
+    for row in rows:  # one after another
+        expected += float(now.log_predictive(row[None])[0])
+        now, _ = measure_vectors(now, np.array(1.0), row, np.zeros((2, 2)))
+    line = Priors(table).of_line("y", "z")
+    expected += fit_line(line, table.column("z"), table.column("y"), table.weights)[1]
+    assert result.objective == pytest.approx(expected, abs=1e-6)
+    found = read_family(forest.structure, result.parameters, "z")
+    assert np.allclose(found.scatter, now.scatter)
+
+
+def test_the_bound_of_a_pouch_never_falls():
+    forest, prior = lay_out_pouch(make_table())
+    start = prior.copy()
+    pouch = read_family(forest.structure, start, "x")
+    pouch.mean[...] += [[-10.0, 0.0], [10.0, 0.0]]
+    write_family(forest.structure, start, "x", pouch)
+    result = fit_posterior(forest, start, prior, EMSettings(60, 0.0))
+    steps = np.diff(result.monitor.trajectory)
+    assert len(steps) > 10
+    assert steps.min() > -1e-8 * abs(result.objective)
+    means = np.sort(read_family(forest.structure, result.parameters, "x").mean[:, 0])
+    assert np.allclose(means, [50.0, 80.0], atol=3.0)
+
+
+def test_a_gap_in_a_pouch_is_integrated():
     table = make_table()
-    structure = Structure(table.variables, {}, [("x", "y")])
-    with pytest.raises(ModelError, match="no posteriors for pouches"):
+    forest, prior = lay_out_pouch(table, latent=False)
+    result = fit_posterior(forest, prior, prior)
+    q = unpack(forest.structure, result.parameters)
+    rows = forest.row_log_likelihoods(find_potentials(forest, result.parameters))
+    x, y, z = (table.column(name) for name in "xyz")
+    pouch = q["x"]
+
+    def inside(value, i):
+        d = np.array([x[i], value]) - pouch.mean
+        logs = 0.5 * (pouch.log_determinant - 2 * np.log(2 * np.pi) - 2 / pouch.weight)
+        logs -= 0.5 * d @ pouch.precision @ d
+        return np.exp(logs + expected_log_line(q["y"], y[i], value))
+
+    chosen = np.flatnonzero(~np.isnan(x) & ~np.isnan(y) & np.isnan(z))[:3]
+    assert len(chosen) > 0
+    for i in chosen:
+        total = quad(inside, -20_000, 10_000, args=(i,), points=[1000 * y[i]], epsabs=0, limit=300)
+        assert rows[i] == pytest.approx(np.log(total[0]), abs=1e-6)
+
+
+def test_the_predictive_density_of_a_pouch_integrates_over_gaps():
+    table = make_table(missing=0.0)
+    forest, prior = lay_out_pouch(table)
+    start = prior.copy()
+    pouch = read_family(forest.structure, start, "x")
+    pouch.mean[...] += [[-10.0, 0.0], [10.0, 0.0]]
+    write_family(forest.structure, start, "x", pouch)
+    q = fit_posterior(forest, start, prior).parameters
+    predictive = Predictive(forest.structure, unpack(forest.structure, q))
+
+    def density(value):
+        row = [np.array([value]), np.array([np.nan]), np.array([-3000.0])]
+        return np.exp(predictive.log_densities(Dataset(table.variables, row))[0])
+
+    whole = quad(density, -400, 600, points=[50.0, 80.0], limit=200)[0]
+    row = [np.array([np.nan]), np.array([np.nan]), np.array([-3000.0])]
+    alone = predictive.log_densities(Dataset(table.variables, row))[0]
+    assert np.log(whole) == pytest.approx(alone, abs=1e-4)
+    network = predictive.network()
+    assert network.structure.pouches == (("x", "z"),)
+
+
+def test_lines_that_depend_on_a_state_are_refused():
+    table = make_table()
+    variables = [Variable.hidden("h", 2), *table.variables]
+    structure = Structure(variables, {"x": "h", "y": ("h", "x")})
+    with pytest.raises(ModelError, match="lines that depend on a state"):
         pack_priors(structure, Priors(table))

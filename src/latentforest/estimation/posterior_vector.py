@@ -2,7 +2,8 @@
 
 See ``kernels.variational`` for tables and single Gaussians. Variables of a block (those that depend
 on other continuous ones) come last: of one without continuous parents mean, weight, shape and
-rate, for each row; of a line two coefficients, their weights, shape and rate.
+rate, for each row; of a line two coefficients, their weights, shape and rate; of a pouch, in the
+place of its first variable, weight, freedom, mean and scatter for each row.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from latentforest.inference.blocks import find_blocks
 from latentforest.inference.plan import place_sums
 from latentforest.kernels.gaussian import N_ROWS
 from latentforest.kernels.types import FloatArray
-from latentforest.model.conjugate import Conjugate, Dirichlet, NormalGamma, NormalRegression
+from latentforest.model.conjugate import (
+    Conjugate,
+    Dirichlet,
+    NormalGamma,
+    NormalRegression,
+    NormalWishart,
+)
 from latentforest.model.structure import Structure
 
 GAUSSIAN_SIZE = 4
@@ -46,13 +53,15 @@ def find_inside(structure: Structure) -> dict[str, int]:
 
 
 def _count(structure: Structure, name: str) -> int:
-    parents = structure.continuous_parents(name)
+    parents, pouch = structure.continuous_parents(name), structure.pouch(name)
     n_rows = math.prod(structure.shape(name)[:-1])
-    if len(structure.pouch(name)) > 1 or len(parents) > 1 or (parents and n_rows > 1):
+    if len(parents) > 1 or (parents and n_rows > 1):
         raise ModelError(
-            f"variable {name!r}: there are no posteriors for pouches, several continuous parents, "
-            "or lines that depend on a state"
+            f"variable {name!r}: there are no posteriors for several continuous parents, or for "
+            "lines that depend on a state"
         )
+    if len(pouch) > 1:
+        return n_rows * (2 + len(pouch) + len(pouch) ** 2) if name == pouch[0] else 0
     return LINE_SIZE if parents else GAUSSIAN_SIZE * n_rows
 
 
@@ -71,6 +80,9 @@ def read_family(structure: Structure, vector: FloatArray, name: str) -> Conjugat
     if place is None:
         mean, weight, shape, rate = _view_gaussian(structure, vector, name)
         return NormalGamma(mean, weight, shape, rate)
+    if len(structure.pouch(name)) > 1:
+        parts = _view_pouch(structure, vector, name)
+        return NormalWishart(*(part.copy() for part in parts))
     if structure.continuous_parents(name):
         numbers = vector[place : place + LINE_SIZE]
         return NormalRegression(
@@ -95,6 +107,11 @@ def write_family(structure: Structure, vector: FloatArray, name: str, family: Co
         numbers = [*family.coefficients, *family.weight.ravel(), family.shape, family.rate]
         vector[place : place + LINE_SIZE] = [*numbers, family.center, family.unit]
         return
+    if isinstance(family, NormalWishart):
+        parts = (family.mean, family.weight, family.freedom, family.scatter)
+        for view, value in zip(_view_pouch(structure, vector, name), parts, strict=True):
+            view[...] = value
+        return
     parts = (family.mean, family.weight, family.shape, family.rate)
     if place is None:
         views = _view_gaussian(structure, vector, name)
@@ -118,6 +135,16 @@ def _view_inside(
     numbers = vector[place : place + GAUSSIAN_SIZE * math.prod(rows)]
     matrix = numbers.reshape(GAUSSIAN_SIZE, *rows)
     return [matrix[i, ...] for i in range(GAUSSIAN_SIZE)]
+
+
+def _view_pouch(structure: Structure, vector: FloatArray, name: str) -> list[FloatArray]:
+    """Mean, weight, freedom and scatter of a pouch."""
+    pouch, rows = structure.pouch(name), structure.shape(name)[:-1]
+    place, d = find_inside(structure)[pouch[0]], len(pouch)
+    size = math.prod(rows) * (2 + d + d * d)
+    numbers = vector[place : place + size].reshape(*rows, -1)
+    scatter = numbers[..., 2 + d :].reshape(*rows, d, d)
+    return [numbers[..., 2 : 2 + d], numbers[..., 0], numbers[..., 1], scatter]
 
 
 def copy_families(
@@ -163,6 +190,8 @@ def find_prior(structure: Structure, priors: Priors, name: str) -> Conjugate:
     if name in structure.latents:
         return priors.of_latent(structure.shape(name)[-1])
     parents = structure.continuous_parents(name)
+    if len(structure.pouch(name)) > 1:
+        return priors.of_pouch(structure.pouch(name))
     if parents:
         return priors.of_line(name, parents[0])
     has_parent = bool(structure.parents(name))

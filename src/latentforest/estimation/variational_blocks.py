@@ -1,4 +1,4 @@
-"""Variational Bayes inside blocks: continuous variables along lines, gaps integrated.
+"""Variational Bayes inside blocks: continuous variables along lines and in pouches, with gaps.
 
 The expected log density of a line is quadratic in both of its variables, so a block has tables like
 those of maximum likelihood: a constant, a center and a precision for each state. In NumPy: what has
@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma
 
-from latentforest.estimation.evidence import measure_values
+from latentforest.estimation.evidence import measure_values, measure_vectors
 from latentforest.estimation.posterior_vector import read_family, write_family
 from latentforest.inference.blocks import GaussianBlock
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
 from latentforest.kernels.gaussian import LOG_2_PI
 from latentforest.kernels.types import FloatArray
-from latentforest.model.conjugate import NormalGamma, NormalRegression
+from latentforest.model.conjugate import Dirichlet, NormalGamma, NormalRegression, NormalWishart
 
 
 class BlockPosterior:
@@ -43,9 +43,13 @@ class BlockPosterior:
         d = len(self.block.names)
         constant, h = np.zeros(self.n_states), np.zeros((self.n_states, d))
         precision = np.zeros((self.n_states, d, d))
-        for name, i in self.position.items():
+        for names in self.block.families:
+            name, i = names[0], self.position[names[0]]
             family = read_family(self.structure, q, name)
-            assert not hasattr(family, "concentration")
+            if isinstance(family, NormalWishart):
+                self._add_pouch(family, names, constant, h, precision)
+                continue
+            assert not isinstance(family, Dirichlet)
             scale = family.shape * self.units[i] ** 2 / family.rate
             constant += 0.5 * (digamma(family.shape) - np.log(family.rate / self.units[i] ** 2))
             constant -= 0.5 * LOG_2_PI
@@ -55,7 +59,6 @@ class BlockPosterior:
                 h[:, i] += scale * m
                 constant -= 0.5 * (scale * m * m + 1.0 / family.weight)
                 continue
-            assert isinstance(family, NormalRegression)
             j = self._parent(name)
             (m0, m1), spread = self._scale_line(family, i, j), self._spread(family, j)
             h[:, i] += scale * m0
@@ -71,14 +74,35 @@ class BlockPosterior:
         )
         potentials[self.place : self.place + tables.size] = tables.ravel()
 
+    def _add_pouch(
+        self,
+        family: NormalWishart,
+        names: tuple[str, ...],
+        constant: FloatArray,
+        h: FloatArray,
+        precision: FloatArray,
+    ) -> None:
+        places = [self.position[name] for name in names]
+        units, d = self.units[places], len(names)
+        scale = family.precision * units[:, None] * units
+        m = (family.mean - self.means[places]) / units
+        constant += 0.5 * (family.log_determinant - d * LOG_2_PI - d / family.weight)
+        constant += np.log(units).sum() - 0.5 * np.einsum("...i,...ij,...j->...", m, scale, m)
+        h[:, places] += np.einsum("...ij,...j->...i", scale, m)
+        precision[np.ix_(range(self.n_states), places, places)] += scale
+
     def update(
         self, counts: FloatArray, potentials: FloatArray, prior: FloatArray, q: FloatArray
     ) -> None:
         """Add what an E-step with these potentials expects to the prior."""
         n, first, second = self._read_sums(counts, potentials)
-        for name, i in self.position.items():
+        for names in self.block.families:
+            name, i = names[0], self.position[names[0]]
             before = read_family(self.structure, prior, name)
-            if isinstance(before, NormalGamma):
+            if isinstance(before, NormalWishart):
+                pouch = self._update_pouch(before, names, n, first, second)
+                write_family(self.structure, q, name, pouch)
+            elif isinstance(before, NormalGamma):
                 rows = slice(None) if before.mean.ndim else 0
                 weight = np.where(n > 0, n, 1.0)
                 mean = first[:, i] / weight
@@ -92,6 +116,24 @@ class BlockPosterior:
                     before, name, n.sum(), first.sum(axis=0), second.sum(axis=0)
                 )
                 write_family(self.structure, q, name, line)
+
+    def _update_pouch(
+        self,
+        prior: NormalWishart,
+        names: tuple[str, ...],
+        n: FloatArray,
+        first: FloatArray,
+        second: FloatArray,
+    ) -> NormalWishart:
+        places = [self.position[name] for name in names]
+        units = self.units[places]
+        mean = first[:, places] / np.where(n > 0, n, 1.0)[:, None]
+        scatter = second[np.ix_(range(self.n_states), places, places)]
+        scatter = scatter - n[:, None, None] * mean[:, :, None] * mean[:, None, :]
+        scatter = scatter * units[:, None] * units
+        rows = slice(None) if prior.weight.ndim else 0
+        mean = self.means[places] + units * mean
+        return measure_vectors(prior, n[rows], mean[rows], scatter[rows])[0]
 
     def _update_line(
         self, prior: NormalRegression, name: str, n: float, first: FloatArray, second: FloatArray
@@ -118,7 +160,7 @@ class BlockPosterior:
     def divergence(self, prior: FloatArray, q: FloatArray, names: set[str]) -> float:
         """Sum the divergences of some posteriors from their priors."""
         result = 0.0
-        for name in self.block.names:
+        for name in (family[0] for family in self.block.families):
             if name not in names:
                 continue
             after, before = (read_family(self.structure, each, name) for each in (q, prior))
