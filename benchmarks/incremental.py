@@ -1,6 +1,7 @@
 """IncrementalForest (IL, CIL) against published figures, and how its cost grows.
 
-Run ``python benchmarks/incremental.py [part ...] [--only NAME,...]``; the parts are ``original``,
+Run ``python benchmarks/incremental.py [part ...] [--only NAME,...] [--one]``; with ``--one`` all
+priors are worth one observation. The parts are ``original``,
 ``folds``, ``shuffled``, ``forests``, ``large`` and ``growth``. Times are wall-clock with one
 thread, compilation not counted.
 """
@@ -34,11 +35,13 @@ PUBLISHED = ("IL", "CIL_1", "CIL_10")
 PICTURE = Path(__file__).parents[1] / "docs" / "incremental-growth.svg"
 
 only: list[str] = []
+strengths: list[Any] = [1.0, "evidence"]
 
 
 def chosen(names: list[str]) -> list[str]:
     """The data sets to run on."""
-    return [name for name in names if not only or name.split("/")[1] in only]
+    found = [name for name in names if not only or name.split("/")[1] in only]
+    return sorted(found, key=lambda name: only.index(name.split("/")[1])) if only else found
 
 
 def timed(data: Dataset, **settings: Any) -> tuple[IncrementalForest, float, float]:
@@ -104,7 +107,7 @@ def validate(name: str, labels: np.ndarray, published: dict[str, tuple[float, fl
     """Print a row for each method."""
     data, rows = read_shared(f"{name}.arff"), []
     folds = sorted(set(labels.tolist()))
-    for strength in (1.0, "evidence"):
+    for strength in strengths:
         for method, pairs in METHODS.items():
             scores, times, latents = [], [], []
             for fold in folds:
@@ -250,6 +253,9 @@ if __name__ == "__main__":
         place = arguments.index("--only")
         only = arguments[place + 1].split(",")
         del arguments[place : place + 2]
+    if "--one" in arguments:
+        arguments.remove("--one")
+        strengths = [1.0]
     warm_up()
     for part in arguments or PARTS:
         PARTS[part]()

@@ -6,11 +6,8 @@ import pytest
 from latentforest import Dataset, Variable
 from latentforest.estimation.conjugate_priors import Priors
 from latentforest.estimation.em import EMSettings
-from latentforest.estimation.variational import (
-    find_divergence,
-    find_potentials,
-    pack_priors,
-)
+from latentforest.estimation.posterior_vector import pack_priors
+from latentforest.estimation.variational import find_divergence, find_potentials
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.search.incremental.arc_addition import add_arc, is_allowed
 from latentforest.search.incremental.bench import Bench, Effort
@@ -62,8 +59,23 @@ def measure(bench, structure, q, lines):
     forest, prior = Forest(structure, bench.data), pack_priors(structure, bench.priors)
     value, lost = forest.log_likelihood(find_potentials(forest, q))
     assert lost == 0
-    value -= find_divergence(structure, prior, q)
+    value -= find_divergence(forest, prior, q)
     return value + sum(bench.given(child, parent)[1] for child, parent in lines.items())
+
+
+def test_lines_with_gaps_count_where_trees_meet():
+    bench = make_bench(make_table(missing=0.1))
+    forest = GrowingForest(bench, turns=True)
+    forest.take(add_arc(bench, forest._tops["x0"], forest._tops["x2"]))
+    tree = forest.trees["x0"]
+    assert tree.structure.parents("x2") == ("x0",)
+    assert not tree.lines
+    above = add_node(bench, (tree.top, forest._tops["x1"]))
+    rest = tree.bound - tree.top.bound
+    bound = measure(bench, *put_together(bench, above, (tree, forest.trees["x1"])))
+    assert bound == pytest.approx(above.bound + rest, abs=1e-6)
+    wider = introduce_state(bench, above, above.involved[0])
+    assert wider.structure.shape("x0") == (3, 2)
 
 
 @pytest.mark.parametrize("turns", [True, False])
@@ -110,9 +122,7 @@ def test_arcs_go_where_they_may():
     tops = {name: plant(bench, name).top for name in bench.table.names}
     assert is_allowed(bench, tops["c0"], tops["x0"])
     assert not is_allowed(bench, tops["x0"], tops["c0"])
-    assert not is_allowed(bench, tops["x0"], tops["x1"])  # it has gaps
-    whole = make_bench(make_table())
-    assert is_allowed(whole, tops["x0"], tops["x1"])
+    assert is_allowed(bench, tops["x0"], tops["x1"])
 
 
 def test_rooting_a_tree_anew_changes_its_bound_as_said():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,13 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.errors import FileFormatError, ParameterError
 from latentforest.inference.columns import summarize
-from latentforest.model.conjugate import Conjugate, Dirichlet, NormalGamma, NormalRegression
+from latentforest.model.conjugate import (
+    Conjugate,
+    Dirichlet,
+    NormalGamma,
+    NormalRegression,
+    NormalWishart,
+)
 
 Experts = Mapping[str, Conjugate]
 
@@ -144,6 +150,17 @@ class Priors:
             np.eye(2) * float(own.weight),
             own.shape,
             own.rate,
+        )
+
+    def of_pouch(self, names: Sequence[str]) -> NormalWishart:
+        """Return the prior of a pouch: no correlations, each variable about as by itself."""
+        own = [self.of_gaussian(name) for name in names]
+        strength = float(np.mean([each.weight for each in own]))
+        return NormalWishart(
+            np.array([float(each.mean) for each in own]),
+            np.array(strength),
+            np.array(len(names) - 1.0 + strength),
+            np.diag([2.0 * float(each.rate) for each in own]),
         )
 
 

@@ -7,12 +7,20 @@ probability of the data, the parameters integrated out.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.special import gammaln
 
 from latentforest.kernels.gaussian import LOG_2_PI
 from latentforest.kernels.types import FloatArray
-from latentforest.model.conjugate import Dirichlet, NormalGamma, NormalRegression
+from latentforest.model.conjugate import (
+    Dirichlet,
+    NormalGamma,
+    NormalRegression,
+    NormalWishart,
+    multigammaln_of,
+)
 
 
 def count_states(prior: Dirichlet, counts: FloatArray) -> tuple[Dirichlet, float]:
@@ -84,3 +92,21 @@ def fit_line(
         prior.center, prior.unit, prior.coefficients + step, weight, np.asarray(shape), rate
     )
     return posterior, float(evidence)
+
+
+def measure_vectors(
+    prior: NormalWishart, n: FloatArray, mean: FloatArray, scatter: FloatArray
+) -> tuple[NormalWishart, float]:
+    """Normal-Wishart and a joint Gaussian: weight, mean and scatter matrix of some vectors."""
+    weight, freedom, away = prior.weight + n, prior.freedom + n, mean - prior.mean
+    outer = away[..., :, None] * away[..., None, :]
+    after = prior.scatter + scatter + (prior.weight * n / weight)[..., None, None] * outer
+    center = prior.mean + (n / weight)[..., None] * away
+    posterior = NormalWishart(center, weight, freedom, after)
+    d = prior.size
+    evidence = multigammaln_of(0.5 * freedom, d) - multigammaln_of(0.5 * prior.freedom, d)
+    evidence = evidence - 0.5 * n * d * math.log(math.pi)
+    evidence = evidence + 0.5 * prior.freedom * np.linalg.slogdet(prior.scatter)[1]
+    evidence = evidence - 0.5 * freedom * np.linalg.slogdet(after)[1]
+    evidence = evidence + 0.5 * d * np.log(prior.weight / weight)
+    return posterior, float(np.sum(evidence))

@@ -7,12 +7,11 @@ message passing; that over the parameters has one factor for each row of each ta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 
 import numpy as np
 
 from latentforest.errors import ParameterError
-from latentforest.estimation.conjugate_priors import Priors
 from latentforest.estimation.em import (
     LOG_IMPOSSIBLE,
     EMSettings,
@@ -21,10 +20,24 @@ from latentforest.estimation.em import (
     Task,
     list_families,
 )
+from latentforest.estimation.posterior_vector import (
+    find_inside,
+    measure_vector,
+    read_family,
+    write_family,
+)
+from latentforest.estimation.variational_blocks import BlockPosterior
+from latentforest.inference.blocks import find_blocks
 from latentforest.inference.forest import Forest
-from latentforest.inference.plan import place_sums
-from latentforest.kernels.em import Climb, Families, Limits, make_climb
-from latentforest.kernels.gaussian import N_ROWS
+from latentforest.kernels.em import (
+    CONVERGED,
+    N_DONE,
+    OBJECTIVE,
+    Climb,
+    Families,
+    Limits,
+    make_climb,
+)
 from latentforest.kernels.plan import FILL
 from latentforest.kernels.types import FloatArray
 from latentforest.kernels.variational import (
@@ -32,11 +45,10 @@ from latentforest.kernels.variational import (
     climb_posteriors,
     divergence,
     fill_potentials,
+    update_posterior,
 )
-from latentforest.model.conjugate import Conjugate, Dirichlet, NormalGamma
+from latentforest.model.conjugate import NormalGamma
 from latentforest.model.structure import Structure
-
-Posteriors = Mapping[str, Conjugate]
 
 
 def fit_posterior(
@@ -55,7 +67,7 @@ def fit_posterior(
         The structure over the data; it serves posteriors from then on (see
         ``expect_posteriors``).
     starts
-        Posteriors, ``(n_starts, n_counts)`` or one vector. Frozen tables are those of the first.
+        Posteriors (see ``posterior_vector``), one or several. Frozen tables are those of the first.
     prior
         A vector of the same kind.
     settings, report, deadline
@@ -69,12 +81,13 @@ def fit_posterior(
         variables' posterior.
     """
     starts = np.atleast_2d(np.array(starts, dtype=np.float64))
-    if starts.ndim != 2 or starts.shape[0] < 1 or starts.shape[1] != forest.n_counts:
-        expected = f"(at least 1, {forest.n_counts})"
-        raise ParameterError(f"starts has shape {starts.shape}, expected {expected}")
-    if np.shape(prior) != (forest.n_counts,):
-        raise ParameterError(f"prior has shape {np.shape(prior)}, expected ({forest.n_counts},)")
-    task = _Task(forest, prior, settings or EMSettings(), report, deadline)
+    size = measure_vector(forest.structure)
+    if starts.ndim != 2 or starts.shape[0] < 1 or starts.shape[1] != size:
+        raise ParameterError(f"starts has shape {starts.shape}, expected (at least 1, {size})")
+    if np.shape(prior) != (size,):
+        raise ParameterError(f"prior has shape {np.shape(prior)}, expected ({size},)")
+    kind = _BlockTask if find_inside(forest.structure) else _Task
+    task = kind(forest, prior, settings or EMSettings(), report, deadline)
     task.frozen = find_potentials(forest, starts[0])
     return task.climb(starts)
 
@@ -143,79 +156,89 @@ class _Task(Task):
         return ()
 
 
+class _BlockTask(_Task):
+    """A fit with lines between continuous variables: one iteration after another, in NumPy."""
+
+    def find_families(self, forest: Forest) -> Families:
+        self.is_compiled = False
+        self.blocks = list_block_posteriors(forest)
+        inside = find_inside(forest.structure)
+        return list_families(forest.structure, [n for n in forest.free if n not in inside])
+
+    def make_climb(self) -> Climb:
+        return make_climb(len(self.prior), self.forest.n_counts)
+
+    def climb(self, starts: FloatArray) -> FitResult:
+        self.is_compiled = False
+        return super().climb(starts)
+
+    def expect(self, q: FloatArray) -> FloatArray:
+        potentials = super().expect(q)
+        for block in self.blocks:
+            block.fill(q, potentials)
+        return potentials
+
+    def log_prior(self, theta: FloatArray) -> float:
+        free = set(self.forest.free)
+        inside = sum(block.divergence(self.prior, theta, free) for block in self.blocks)
+        return super().log_prior(theta) - inside
+
+    def step(self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray) -> bool:
+        potentials, flags, values = self.expect(theta), climb.flags, climb.values
+        value, lost = self.forest.expected_counts(potentials, climb.counts)
+        objective = value + lost * LOG_IMPOSSIBLE + self.log_prior(theta)
+        n, last = int(flags[N_DONE]), float(values[OBJECTIVE])
+        flags[N_DONE], values[OBJECTIVE], trajectory[n] = n + 1, objective, objective
+        if objective - last <= limits.least_gain:
+            flags[CONVERGED] = 1
+            return False
+        update_posterior(self.families, climb.counts, self.prior, potentials, theta)
+        for block in self.blocks:
+            block.update(climb.counts, potentials, self.prior, theta)
+        return n + 1 < min(limits.max_iterations, limits.pause)
+
+
+def list_block_posteriors(forest: Forest) -> list[BlockPosterior]:
+    """Make what fills and updates the blocks of a forest."""
+    return [BlockPosterior(forest, block) for block in find_blocks(forest.structure)]
+
+
 def find_potentials(forest: Forest, q: FloatArray) -> FloatArray:
     """Return the potentials of all tables, and let the forest work with such from now on."""
     expect_posteriors(forest)
-    potentials = np.zeros(forest.n_counts)
-    fill_potentials(all_families(forest.structure), np.array(q, dtype=np.float64), potentials)
+    structure, potentials = forest.structure, np.zeros(forest.n_counts)
+    q, inside = np.array(q, dtype=np.float64), find_inside(structure)
+    families = list_families(structure, [name for name in structure.names if name not in inside])
+    fill_potentials(families, q, potentials)
+    for block in list_block_posteriors(forest) if inside else ():
+        block.fill(q, potentials)
     return potentials
 
 
 def expect_posteriors(forest: Forest) -> None:
-    """Let the Gaussian leaves of a forest take potentials instead of means and variances."""
-    if any(plan.sizes[FILL] for plan in forest.plans):
-        from latentforest.kernels import variational_steps  # compiles, so only when needed
+    """Let the Gaussian leaves and blocks of a forest take potentials instead of parameters."""
+    for plan in forest.plans:
+        if plan.sizes[FILL]:
+            from latentforest.kernels import variational_steps  # compiles, so only when needed
 
-        for plan in forest.plans:
             plan.sizes[FILL] = variational_steps.FILL_ADDRESS
+        if plan.sizes[FILL + 1]:
+            from latentforest.kernels import variational_block_steps
 
-
-def all_families(structure: Structure) -> Families:
-    """List where the tables of a structure lie."""
-    return list_families(structure, structure.names)
+            plan.sizes[FILL + 1] = variational_block_steps.FILL_ADDRESS
 
 
 def find_divergence(
-    structure: Structure, prior: FloatArray, q: FloatArray, names: tuple[str, ...] | None = None
+    forest: Forest, prior: FloatArray, q: FloatArray, names: Collection[str] | None = None
 ) -> float:
     """Sum the divergences of some posteriors, default all, from their priors."""
-    families = list_families(structure, structure.names if names is None else names)
-    return float(divergence(families, prior, q))
-
-
-def pack(structure: Structure, families: Posteriors) -> FloatArray:
-    """Put distributions of all families into a vector; one without axes counts for every row."""
-    sums, size = place_sums(structure)
-    vector = np.zeros(size)
-    for name in structure.names:
-        family, table = families[name], structure.table_view(vector, name)
-        if isinstance(family, Dirichlet):
-            table[...] = family.concentration
-        elif isinstance(family, NormalGamma):
-            table[..., 0], table[..., 1] = family.mean, family.rate
-            rest = vector[sums[name] :][: N_ROWS * (table.size // 2)]
-            rest = rest.reshape(*table.shape[:-1], N_ROWS)
-            rest[..., 0], rest[..., 1] = family.weight, family.shape
-    return vector
-
-
-def unpack(structure: Structure, vector: FloatArray) -> dict[str, Conjugate]:
-    """Read the distributions of all families out of a vector."""
-    sums, _ = place_sums(structure)
-    families: dict[str, Conjugate] = {}
-    for name in structure.names:
-        table = structure.table_view(vector, name)
-        if name not in sums:
-            families[name] = Dirichlet(table)
-            continue
-        rest = vector[sums[name] :][: N_ROWS * (table.size // 2)]
-        rest = rest.reshape(*table.shape[:-1], N_ROWS)
-        families[name] = NormalGamma(table[..., 0], rest[..., 0], rest[..., 1], table[..., 1])
-    return families
-
-
-def pack_priors(structure: Structure, priors: Priors) -> FloatArray:
-    """Put the priors of all families of a structure into a vector."""
-    return pack(structure, {name: _find_prior(structure, priors, name) for name in structure.names})
-
-
-def _find_prior(structure: Structure, priors: Priors, name: str) -> Conjugate:
-    if name in structure.latents:
-        return priors.of_latent(structure.shape(name)[-1])
-    has_parent = bool(structure.parents(name))
-    if name in structure.continuous:
-        return priors.of_gaussian(name, has_parent)
-    return priors.of_table(name, has_parent)
+    structure, inside = forest.structure, find_inside(forest.structure)
+    wanted = set(structure.names if names is None else names)
+    families = list_families(structure, [n for n in structure.names if n in wanted - set(inside)])
+    result = float(divergence(families, prior, q))
+    for block in list_block_posteriors(forest) if inside else ():
+        result += block.divergence(prior, q, wanted)
+    return result
 
 
 def from_parameters(
@@ -223,19 +246,18 @@ def from_parameters(
 ) -> FloatArray:
     """Make a posterior of parameters: what the prior and so many rows with them would give.
 
-    Rows are shared equally by the states of a parent.
+    Rows are shared equally by the states of a parent. There must be no blocks.
     """
-    sums, _ = place_sums(structure)
     q = np.array(prior)
     for name in structure.names:
-        table, start = structure.table_view(theta, name), structure.table_view(q, name)
+        table = structure.table_view(theta, name)
         n = weight * table.shape[-1] / table.size
-        if name not in sums:
-            start += n * table
+        if name not in structure.continuous:
+            structure.table_view(q, name)[...] += n * table
             continue
-        rest = q[sums[name] :][: N_ROWS * (table.size // 2)].reshape(*table.shape[:-1], N_ROWS)
-        rest[..., 0] += n
-        rest[..., 1] += 0.5 * n
-        start[..., 0] = table[..., 0]
-        start[..., 1] = rest[..., 1] * table[..., 1]
+        before = read_family(structure, prior, name)
+        assert isinstance(before, NormalGamma)
+        shape = before.shape + 0.5 * n
+        after = NormalGamma(table[..., 0], before.weight + n, shape, shape * table[..., 1])
+        write_family(structure, q, name, after)
     return q

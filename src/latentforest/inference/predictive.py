@@ -17,9 +17,16 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.kernels.types import FloatArray
-from latentforest.model.conjugate import Conjugate, Dirichlet, NormalGamma, NormalRegression
+from latentforest.model.conjugate import (
+    Conjugate,
+    Dirichlet,
+    NormalGamma,
+    NormalRegression,
+    NormalWishart,
+)
 from latentforest.model.gaussian import find_components, join_gaussians
 from latentforest.model.network import Network
+from latentforest.model.parameters import pack_tables
 from latentforest.model.structure import Structure
 
 CHUNK_ROWS = 1 << 14
@@ -42,12 +49,15 @@ class Predictive:
 
     def network(self) -> Network:
         """Return the network of expected parameters (variances: one over expected precisions)."""
-        tables = {name: family.table for name, family in self.posteriors.items()}
-        return Network.from_tables(
-            self.structure.variables,
-            {name: self.structure.parents(name) for name in self.structure.names},
-            tables,
-        )
+        tables = {}
+        for name, family in self.posteriors.items():
+            if isinstance(family, NormalWishart):
+                tables[name] = family.table_of(self.structure.pouch(name).index(name))
+            else:
+                tables[name] = family.table
+        parents = {name: self.structure.parents(name) for name in self.structure.names}
+        structure = Structure(self.structure.variables, parents, self.structure.pouches)
+        return Network(structure, pack_tables(structure, tables))
 
     def log_densities(self, data: Dataset) -> FloatArray:
         """Return the log-density of each row."""
@@ -103,7 +113,7 @@ class _Ascent:
         components = find_components(self.structure, self.structure.continuous)
         network: Network | None = None
         for component in components:
-            if len(component) == 1:
+            if not any(self.structure.continuous_parents(name) for name in component):
                 continue
             is_known = np.zeros(self.n_rows, bool)
             there = {name: ~np.isnan(self.columns[name]) for name in component}
@@ -127,10 +137,13 @@ class _Ascent:
 
     def _send_density(self, name: str) -> None:
         family, parents = self.posteriors[name], self.structure.parents(name)
-        if not isinstance(family, NormalGamma):
+        if isinstance(family, NormalWishart):
+            density = self._measure_pouch(name, family)
+        elif isinstance(family, NormalGamma):
+            density = family.log_predictive(self.columns[name][:, None])
+            density = np.nan_to_num(density, nan=0.0) + self.below[name][:, None]
+        else:
             return
-        density = family.log_predictive(self.columns[name][:, None])
-        density = np.nan_to_num(density, nan=0.0) + self.below[name][:, None]
         if name in self.repaired:
             rows, values = self.repaired[name]
             density[rows] = values.reshape(len(rows), -1)
@@ -138,6 +151,16 @@ class _Ascent:
             self.messages[name] = density
         else:
             self.log_density += density[:, 0]
+
+    def _measure_pouch(self, name: str, family: NormalWishart) -> FloatArray:
+        """Log-density of a pouch and what is below it, counted at its first variable."""
+        pouch = self.structure.pouch(name)
+        if name != pouch[0]:
+            return np.zeros((self.n_rows, family.weight.size))
+        values = np.stack([self.columns[each] for each in pouch], axis=1)
+        density = family.log_predictive(values).reshape(self.n_rows, -1)
+        below = np.sum([self.below[each] for each in pouch], axis=0)
+        return np.asarray(density + below[:, None])
 
     def _send(self, name: str) -> None:
         family = self.posteriors[name]

@@ -167,7 +167,100 @@ class NormalRegression:
         return student(away, 2.0 * self.shape, self.variance * (1.0 + spread))
 
 
-Conjugate = Dirichlet | NormalGamma | NormalRegression
+@dataclass(frozen=True)
+class NormalWishart:
+    """Of mean vector and precision matrix of a pouch.
+
+    The precision matrix has a Wishart distribution with ``freedom`` degrees and the inverse of
+    ``scatter`` for its scale; given it, the mean is Gaussian with ``weight`` times the precision.
+    Variables lie along the last axes.
+    """
+
+    mean: Floats
+    weight: Floats
+    freedom: Floats
+    scatter: Floats
+
+    @property
+    def size(self) -> int:
+        """Number of variables."""
+        return int(self.mean.shape[-1])
+
+    @property
+    def covariance(self) -> Floats:
+        """Inverse of the expected precision."""
+        matrix = self.scatter / self.freedom[..., None, None]
+        return np.asarray(0.5 * (matrix + np.swapaxes(matrix, -1, -2)))
+
+    def table_of(self, i: int) -> Floats:
+        """Rows of a network's table of one variable: mean and covariances."""
+        return np.concatenate([self.mean[..., i, None], self.covariance[..., i, :]], axis=-1)
+
+    @property
+    def log_determinant(self) -> Floats:
+        """Expected logarithm of the determinant of the precision."""
+        logs = _multidigamma(0.5 * self.freedom, self.size) + self.size * math.log(2.0)
+        return np.asarray(logs - np.linalg.slogdet(self.scatter)[1])
+
+    @property
+    def precision(self) -> Floats:
+        """Expected precision."""
+        return np.asarray(np.linalg.inv(self.scatter) * self.freedom[..., None, None])
+
+    @property
+    def log_constant(self) -> Floats:
+        """Logarithm of the constant of the Wishart density."""
+        d, half = self.size, 0.5 * self.freedom
+        logs = half * (np.linalg.slogdet(self.scatter)[1] - d * math.log(2.0))
+        return np.asarray(logs - multigammaln_of(half, d))
+
+    def expect(self, posterior: NormalWishart) -> float:
+        """Return the expected logarithm of this density under another one of all rows."""
+        d, precision, logs = self.size, posterior.precision, posterior.log_determinant
+        away = posterior.mean - self.mean
+        spread = np.einsum("...i,...ij,...j->...", away, precision, away) + d / posterior.weight
+        value = 0.5 * (d * (np.log(self.weight) - LOG_2_PI) + logs - self.weight * spread)
+        value = value + self.log_constant + 0.5 * (self.freedom - d - 1.0) * logs
+        value = value - 0.5 * np.einsum("...ij,...ji->...", self.scatter, precision)
+        return float(np.sum(value))
+
+    def log_predictive(self, x: Floats) -> Floats:
+        """Log-density of rows, ``(n_rows, n_variables)``, each alone; gaps (nan) are integrated.
+
+        Shape ``(n_rows, …)``, with the axes of the rows of the table.
+        """
+        freedom = self.freedom - self.size + 1.0
+        scale = self.scatter * ((1.0 + 1.0 / self.weight) / freedom)[..., None, None]
+        result = np.zeros((len(x), *self.weight.shape))
+        gaps, member = np.unique(np.isnan(x), axis=0, return_inverse=True)
+        for g, gap in enumerate(gaps):
+            kept, rows = np.flatnonzero(~gap), np.flatnonzero(member.ravel() == g)
+            if len(kept) == 0:
+                continue
+            matrix = scale[..., kept, :][..., kept]
+            away = x[np.ix_(rows, kept)].reshape(-1, *[1] * self.weight.ndim, len(kept))
+            away = away - self.mean[..., kept]
+            squares = np.einsum("...i,...ij,...j->...", away, np.linalg.inv(matrix), away)
+            n, half = len(kept), 0.5 * (freedom + len(kept))
+            logs = gammaln(half) - gammaln(0.5 * freedom) - 0.5 * n * np.log(np.pi * freedom)
+            logs = logs - 0.5 * np.linalg.slogdet(matrix)[1]
+            result[rows] = logs - half * np.log1p(squares / freedom)
+        return result
+
+
+Conjugate = Dirichlet | NormalGamma | NormalRegression | NormalWishart
+
+
+def multigammaln_of(a: Floats, d: int) -> Floats:
+    """Logarithm of the multivariate gamma function, for arrays."""
+    total = np.asarray(0.25 * d * (d - 1) * math.log(math.pi) + np.zeros_like(a))
+    for i in range(d):
+        total = total + gammaln(a - 0.5 * i)
+    return total
+
+
+def _multidigamma(a: Floats, d: int) -> Floats:
+    return np.asarray(sum(digamma(a - 0.5 * i) for i in range(d)))
 
 
 def expect_gamma(

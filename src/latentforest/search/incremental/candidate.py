@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from latentforest.data.variable import Variable
+from latentforest.estimation.posterior_vector import copy_families, pack_priors
 from latentforest.estimation.starts import random_starts
-from latentforest.estimation.variational import fit_posterior, from_parameters, pack_priors
+from latentforest.estimation.variational import fit_posterior, from_parameters
 from latentforest.inference.forest import Forest
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
@@ -23,7 +24,6 @@ from latentforest.search.incremental.bench import Bench
 from latentforest.search.incremental.tree import (
     Top,
     Tree,
-    copy_families,
     count_labellings,
     raise_tree,
 )

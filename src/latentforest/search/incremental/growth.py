@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.estimation.variational import unpack
+from latentforest.estimation.posterior_vector import unpack
 from latentforest.inference.mixed_information import (
     InformationSettings,
     information_about,

@@ -7,14 +7,17 @@ from itertools import combinations
 import numpy as np
 
 from latentforest.data.variable import Variable
-from latentforest.estimation.variational import pack_priors
-from latentforest.inference.plan import place_sums
-from latentforest.kernels.gaussian import N_ROWS
+from latentforest.estimation.posterior_vector import (
+    copy_families,
+    pack_priors,
+    read_family,
+    write_family,
+)
 from latentforest.kernels.types import FloatArray
+from latentforest.model.conjugate import NormalGamma
 from latentforest.model.structure import Structure
 from latentforest.search.incremental.bench import Bench
 from latentforest.search.incremental.candidate import Candidate, fit_candidate
-from latentforest.search.incremental.tree import copy_families
 
 APART = 0.5  # share of the counts that moves up and down when a state is split
 
@@ -121,22 +124,17 @@ def _move_gaussian(
     blend: FloatArray,
     is_split: bool,
 ) -> None:
-    source, target = place_sums(old)[0][child], place_sums(structure)[0][child]
-    n_new, n_old = blend.shape
-    table, new = old.table_view(values, child), structure.table_view(q, child)
-    rest = values[source : source + N_ROWS * n_old].reshape(n_old, N_ROWS)
-    prior = before[source : source + N_ROWS]
-    n = blend * np.maximum(rest[:, 0] - prior[0], 1e-9)  # (n_new, n_old)
+    now, prior = (read_family(old, each, child) for each in (values, before))
+    assert isinstance(now, NormalGamma)
+    assert isinstance(prior, NormalGamma)
+    n = blend * np.maximum(now.weight - prior.weight, 1e-9)  # (n_new, n_old)
     total = n.sum(axis=1)
-    mean = n @ table[:, 0] / total
-    variances = table[:, 1] / rest[:, 1]
-    variance = (n * (variances + (table[:, 0] - mean[:, None]) ** 2)).sum(axis=1) / total
+    mean = n @ now.mean / total
+    variance = (n * (now.variance + (now.mean - mean[:, None]) ** 2)).sum(axis=1) / total
     if is_split:
         sides = _find_sides(blend)
         mean = mean + 0.5 * sides * np.sqrt(variance)
         variance = np.where(sides != 0, 0.75 * variance, variance)
-    rows = q[target : target + N_ROWS * n_new].reshape(n_new, N_ROWS)
-    rows[:, 0] += total
-    rows[:, 1] += 0.5 * total
-    new[:, 0] = mean
-    new[:, 1] = rows[:, 1] * variance
+    shape = prior.shape.flat[0] + 0.5 * total
+    after = NormalGamma(mean, prior.weight.flat[0] + total, shape, shape * variance)
+    write_family(structure, q, child, after)

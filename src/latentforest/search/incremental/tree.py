@@ -24,17 +24,15 @@ from dataclasses import dataclass, field
 
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings
-from latentforest.estimation.variational import (
-    find_divergence,
-    find_potentials,
-    fit_posterior,
+from latentforest.estimation.posterior_vector import (
+    copy_families,
     pack,
     pack_priors,
+    write_family,
 )
+from latentforest.estimation.variational import find_divergence, find_potentials, fit_posterior
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.patterns import Mask
-from latentforest.inference.plan import place_sums
-from latentforest.kernels.gaussian import N_ROWS
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
 from latentforest.search.incremental.bench import Bench
@@ -181,7 +179,10 @@ def _cut_top(bench: Bench, forest: Forest, root: str, posterior: FloatArray) -> 
     frozen = [name for name in below if name not in whole.continuous]
     messages = forest.messages(find_potentials(forest, posterior), frozen)
     masks = _find_masks(whole, bench.data, frozen)
-    names = {root, *whole.children(root), *below}
+    names = {root, *whole.children(root), *frozen}
+    for name in whole.order:  # lines stay whole
+        if name in whole.continuous and set(whole.parents(name)) & (names - set(frozen)):
+            names.add(name)
     structure = Structure(
         [variable for variable in whole.variables if variable.name in names],
         {name: whole.parents(name) for name in names},
@@ -191,7 +192,7 @@ def _cut_top(bench: Bench, forest: Forest, root: str, posterior: FloatArray) -> 
     copy_families(whole, posterior, structure, q, free)
     here = Forest(structure, bench.data, free, messages, masks)
     value, _ = here.log_likelihood(find_potentials(here, q))
-    bound = value - find_divergence(structure, prior, q, free)
+    bound = value - find_divergence(here, prior, q, free)
     return Top(root, structure, q, bound, messages, masks)
 
 
@@ -211,6 +212,8 @@ def find_ports(bench: Bench, tree: Tree) -> dict[str, float]:
     if tree.root not in bench.complete:
         return ports
     is_categorical = bench.is_categorical(tree.root)
+    if not is_categorical and len(tree.structure) > 1:  # there are gaps along its lines
+        return ports
     for name in (*tree.structure.order, *_sort_lines(tree)):
         parent = tree.parent(name)
         if parent not in ports or name not in bench.complete:
@@ -260,26 +263,4 @@ def reroot(bench: Bench, tree: Tree, port: str) -> Tree:
 
 def put_family(bench: Bench, structure: Structure, q: FloatArray, name: str, parent: str) -> None:
     """Write the posterior of a column given another one that has no gaps."""
-    family, _ = bench.given(name, parent)
-    both = Structure([bench.table.variable(parent), bench.table.variable(name)], {name: parent})
-    values = pack(both, {parent: bench.alone(parent)[0], name: family})
-    copy_families(both, values, structure, q, (name,))
-
-
-def copy_families(
-    source: Structure,
-    values: FloatArray,
-    target: Structure,
-    result: FloatArray,
-    names: tuple[str, ...],
-) -> None:
-    """Copy the posteriors of some variables, of the same shape in both structures."""
-    from_sums, _ = place_sums(source)
-    to_sums, _ = place_sums(target)
-    for name in names:
-        table = source.table_view(values, name)
-        target.table_view(result, name)[...] = table
-        if name in from_sums:
-            size = table.size // 2 * N_ROWS
-            a, b = from_sums[name], to_sums[name]
-            result[b : b + size] = values[a : a + size]
+    write_family(structure, q, name, bench.given(name, parent)[0])
