@@ -130,6 +130,7 @@ def fit(
     settings: EMSettings | None = None,
     report: Report | None = None,
     deadline: float | None = None,
+    names_bounded: bool = True,
 ) -> FitResult:
     """Fit the free tables of a forest from one or more starts.
 
@@ -147,6 +148,8 @@ def fit(
         Called now and then with the monitor so far.
     deadline
         Value of ``time.monotonic()`` at which to stop and return the best so far.
+    names_bounded
+        Whether to look for variances at their bounds.
     """
     starts = np.atleast_2d(np.array(starts, dtype=np.float64))
     if starts.ndim != 2 or starts.shape[0] < 1 or starts.shape[1] != forest.n_values:
@@ -161,6 +164,7 @@ def fit(
         settings or EMSettings(),
         report,
         deadline,
+        names_bounded,
     )
     if task.is_small(len(starts)):
         result = task.climb_at_once(starts.copy())
@@ -179,8 +183,10 @@ class _Task:
         settings: EMSettings,
         report: Report | None,
         deadline: float | None,
+        names_bounded: bool,
     ) -> None:
         self.forest = forest
+        self.names_bounded = names_bounded
         self.prior = extend_prior(forest, prior)
         self.settings = settings
         self.report = report
@@ -343,7 +349,7 @@ class _Task:
         if lost > 0:
             log_likelihood = -np.inf
         monitor = self.monitor(climb, trajectory, lost)
-        bounded = _find_bounded(self.forest, theta)
+        bounded = _find_bounded(self.forest, theta) if self.names_bounded else ()
         return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
 
 
