@@ -56,6 +56,7 @@ TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several blocks after
 NODE_BYTES = 1 << 27  # patterns of nodes that are kept for later structures
 LEAST_NODES, MOST_NODES = 1 << 11, 1 << 16  # and nodes
 SMALL_CELLS = 1 << 13  # rows times columns below which threads cost more than they save
+MANY_CORRELATED = 1000  # continuous columns up to which all correlations are kept
 NOTHING = np.empty(0)
 FLOOR = 1e-270  # upper bound of an entry that underflow would remove or make imprecise
 LOSS = 1e-12  # difference of log-likelihoods that rows may have because of lost entries
@@ -158,13 +159,18 @@ class PatternedData:
 
     def correlations(self, names: tuple[str, ...]) -> FloatArray:
         """Return the correlations of some continuous columns."""
+        if len(self.continuous) > MANY_CORRELATED:
+            return self._correlate(names)
         if self._correlations is None:
             self._places = {n: i for i, n in enumerate(self.continuous)}
-            columns = [self.dataset.column(name) for name in self.continuous]
-            about = [self.summary(name) for name in self.continuous]
-            self._correlations = correlate(columns, about, self.dataset.weights)
+            self._correlations = self._correlate(self.continuous)
         places = [self._places[name] for name in names]
         return self._correlations[np.ix_(places, places)]
+
+    def _correlate(self, names: Sequence[str]) -> FloatArray:
+        columns = [self.dataset.column(name) for name in names]
+        about = [self.summary(name) for name in names]
+        return correlate(columns, about, self.dataset.weights)
 
     def with_rows(self, names: Sequence[str]) -> PatternedData:
         """Return the same table for regions whose frozen parts have a message for each row.
