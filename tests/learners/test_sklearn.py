@@ -51,23 +51,23 @@ TOO_FEW = dict.fromkeys(
 )
 
 
-SEVERAL = {
-    "check_methods_sample_order_invariance": "wants one array: posteriors of a forest are a list"
-}
-NEED_THREE = (EAST, BridgedIslands, HierarchicalLatentTree)
+SEVERAL = dict.fromkeys(
+    ("check_methods_sample_order_invariance", "check_sample_weight_equivalence_on_dense_data"),
+    "wants one array: posteriors of a forest are a list",
+)
 
 
 def find_expected_failures(estimator):
     """The checks whose tables a learner refuses."""
     if isinstance(estimator, LatentClass | Independence):
         return {}
-    if isinstance(estimator, EAST):
-        return TOO_FEW
-    if isinstance(estimator, IndependentClusterings):
+    if isinstance(estimator, BinaryForest | RecursiveGrouping | IndependentClusterings):
         return SEVERAL
-    if isinstance(estimator, BinaryForest | RecursiveGrouping):
-        return NOT_APPLICABLE | SEVERAL
-    return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})
+    if isinstance(estimator, EAST | BridgedIslands):
+        return TOO_FEW
+    if isinstance(estimator, HierarchicalLatentTree):
+        return NOT_APPLICABLE | TOO_FEW
+    return {}
 
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.LatentForestWarning")

@@ -91,6 +91,10 @@ class GroupFits:
             self._known[key] = max(found, key=lambda model: model.bic)
         return self._known[key]
 
+    def fit(self, columns: Sequence[str], n_states: int) -> GroupModel:
+        """Return the model with so many classes; continuous columns are independent given them."""
+        return self._fit(tuple(columns), n_states, False, None)
+
     def _list_forms(self, names: Sequence[str]) -> list[bool]:
         """Whether continuous columns have a joint Gaussian: the forms that differ in a group."""
         n_numbers = sum(not self.data.dataset.variable(name).is_categorical for name in names)
