@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from latentforest import Dataset, Network, Variable
 from latentforest.datasets.generate import generate, random_latent_tree, with_missing
-from latentforest.errors import DataError
 from latentforest.inference import distances
 from latentforest.inference.distances import (
     compute_distances,
