@@ -53,24 +53,24 @@ TOO_FEW = dict.fromkeys(
 )
 
 
-SEVERAL_REASON = "wants one array: posteriors of a forest are a list"
-SEVERAL = {"check_methods_sample_order_invariance": SEVERAL_REASON}
-NEED_THREE = (EAST, BridgedIslands, HierarchicalLatentTree)
+SEVERAL = dict.fromkeys(
+    ("check_methods_sample_order_invariance", "check_sample_weight_equivalence_on_dense_data"),
+    "wants one array: posteriors of a forest are a list",
+)
 
 
 def find_expected_failures(estimator):
     """The checks whose tables a learner refuses."""
     if isinstance(estimator, LatentClass | Independence):
         return {}
-    if isinstance(estimator, IncrementalForest):
-        return SEVERAL | {"check_sample_weight_equivalence_on_dense_data": SEVERAL_REASON}
-    if isinstance(estimator, EAST | GaussianEAST):
-        return TOO_FEW
-    if isinstance(estimator, IndependentClusterings):
+    lists = BinaryForest | RecursiveGrouping | IndependentClusterings | IncrementalForest
+    if isinstance(estimator, lists):
         return SEVERAL
-    if isinstance(estimator, BinaryForest | RecursiveGrouping):
-        return NOT_APPLICABLE | SEVERAL
-    return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})
+    if isinstance(estimator, EAST | GaussianEAST | BridgedIslands):
+        return TOO_FEW
+    if isinstance(estimator, HierarchicalLatentTree):
+        return NOT_APPLICABLE | TOO_FEW
+    return {}
 
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.LatentForestWarning")

@@ -45,8 +45,8 @@ class IndependentClusterings(LatentLearner):
     max_states
         Most classes of a group.
     n_starts
-        Random starts of each model; those of the classes with one less, one of them split, are
-        further ones.
+        Random starts of models with two classes. Those with more start from the classes of one
+        less, one of them split, and from up to four random points.
     max_iterations, tolerance
         Of EM; the last model is fitted more closely.
     smoothing

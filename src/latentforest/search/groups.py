@@ -19,6 +19,7 @@ from latentforest.scores.criteria import FitSummary, bic
 from latentforest.search.naming import name_latents, name_new_latent
 
 COVARIANCES = ("diagonal", "full", "best")
+N_BESIDES = 4  # random starts beside those of one class less, one of them split
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class GroupSettings:
     max_states
         Most classes of a group.
     n_starts
-        Random starts of each fit.
+        Random starts of two classes; up to four beside split ones, where there are more.
     settings
         Of EM.
     seed
@@ -91,6 +92,10 @@ class GroupFits:
             self._known[key] = max(found, key=lambda model: model.bic)
         return self._known[key]
 
+    def fit(self, columns: Sequence[str], n_states: int) -> GroupModel:
+        """Return the model with so many classes; continuous columns are independent given them."""
+        return self._fit(tuple(columns), n_states, False, None)
+
     def _list_forms(self, names: Sequence[str]) -> list[bool]:
         """Whether continuous columns have a joint Gaussian: the forms that differ in a group."""
         n_numbers = sum(not self.data.dataset.variable(name).is_categorical for name in names)
@@ -117,9 +122,12 @@ class GroupFits:
         structure = self._make_structure(names, n_states, is_joint)
         forest, settings = Forest(structure, self.data), self.settings
         seed = zlib.crc32("\0".join([*names, str(n_states)]).encode()) ^ settings.seed
+        is_split = earlier is not None and bool(earlier.network.latents)
         n_starts = settings.n_starts if n_states > 1 else 1
+        if is_split:  # which are better starts than random ones
+            n_starts = min(n_starts, N_BESIDES)
         starts = random_starts(structure, self.data.dataset, n_starts, seed)
-        if earlier is not None and earlier.network.latents:
+        if earlier is not None and is_split:
             split = split_starts(earlier.network, self._latent, structure)
             starts = np.concatenate([starts, split])
         result = fit(forest, starts, settings=settings.settings, deadline=settings.deadline)
