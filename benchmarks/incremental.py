@@ -64,7 +64,7 @@ def read_averages() -> dict[str, dict[str, tuple[float, float]]]:
     with (REFERENCE / "published_averages.csv").open() as file:
         for row in csv.DictReader(file):
             value = row["test_log_likelihood"]
-            if value:
+            if value and np.isfinite(float(value)):
                 numbers = float(value), float(row["learn_seconds"] or "nan")
                 found.setdefault(row["dataset"], {})[row["method"]] = numbers
     return found
