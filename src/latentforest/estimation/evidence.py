@@ -50,7 +50,8 @@ def measure_values(
     evidence = gammaln(shape) - gammaln(prior.shape) - 0.5 * n * LOG_2_PI
     evidence = evidence + prior.shape * np.log(prior.rate) - shape * np.log(rate)
     evidence = evidence + 0.5 * np.log(prior.weight / weight)
-    return NormalGamma(center, weight, shape, rate), float(np.sum(evidence))
+    posterior = NormalGamma.trusted(*map(np.asarray, (center, weight, shape, rate)))
+    return posterior, float(np.sum(evidence))
 
 
 def summarize_values(

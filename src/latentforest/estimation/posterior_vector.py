@@ -78,8 +78,8 @@ def read_family(structure: Structure, vector: FloatArray, name: str) -> Conjugat
         return Dirichlet(structure.table_view(vector, name))
     place = find_inside(structure).get(name)
     if place is None:
-        mean, weight, shape, rate = _view_gaussian(structure, vector, name)
-        return NormalGamma(mean, weight, shape, rate)
+        views = _view_gaussian(structure, vector, name)
+        return NormalGamma.trusted(*(view.copy() for view in views))
     if len(structure.pouch(name)) > 1:
         parts = _view_pouch(structure, vector, name)
         return NormalWishart(*(part.copy() for part in parts))
@@ -93,7 +93,8 @@ def read_family(structure: Structure, vector: FloatArray, name: str) -> Conjugat
             np.array(numbers[6]),
             np.array(numbers[7]),
         )
-    return NormalGamma(*_view_inside(structure, vector, name, place))
+    views = _view_inside(structure, vector, name, place)
+    return NormalGamma.trusted(*(view.copy() for view in views))
 
 
 def write_family(structure: Structure, vector: FloatArray, name: str, family: Conjugate) -> None:
