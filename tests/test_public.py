@@ -22,6 +22,7 @@ PUBLIC = [
     "HierarchicalLatentTree",
     "HillClimbing",
     "Independence",
+    "IndependentClusterings",
     "LatentClass",
     "Network",
     "RecursiveGrouping",

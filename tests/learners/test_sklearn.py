@@ -21,6 +21,7 @@ from latentforest import (
     GaussianEAST,
     HierarchicalLatentTree,
     Independence,
+    IndependentClusterings,
     LatentClass,
     RecursiveGrouping,
     datasets,
@@ -51,21 +52,23 @@ TOO_FEW = dict.fromkeys(
 )
 
 
-SEVERAL = {
-    "check_methods_sample_order_invariance": "wants one array: posteriors of a forest are a list"
-}
-NEED_THREE = (EAST, BridgedIslands, HierarchicalLatentTree)
+SEVERAL = dict.fromkeys(
+    ("check_methods_sample_order_invariance", "check_sample_weight_equivalence_on_dense_data"),
+    "wants one array: posteriors of a forest are a list",
+)
 
 
 def find_expected_failures(estimator):
     """The checks whose tables a learner refuses."""
     if isinstance(estimator, LatentClass | Independence):
         return {}
-    if isinstance(estimator, EAST | GaussianEAST):
+    if isinstance(estimator, BinaryForest | RecursiveGrouping | IndependentClusterings):
+        return SEVERAL
+    if isinstance(estimator, EAST | GaussianEAST | BridgedIslands):
         return TOO_FEW
-    if isinstance(estimator, BinaryForest | RecursiveGrouping):
-        return NOT_APPLICABLE | SEVERAL
-    return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})
+    if isinstance(estimator, HierarchicalLatentTree):
+        return NOT_APPLICABLE | TOO_FEW
+    return {}
 
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.LatentForestWarning")
@@ -73,6 +76,7 @@ def find_expected_failures(estimator):
     [
         LatentClass(n_states=2),
         Independence(),
+        IndependentClusterings(n_starts=2, max_states=2, max_iterations=20),
         EAST(mu=2, nu=3, n_winners=1, max_steps=2),
         GaussianEAST(mu=2, nu=3, n_winners=1, max_steps=2),
         BinaryForest(n_starts=2),

@@ -39,6 +39,9 @@ LEARNERS = {
     "chow-liu-recursive-grouping": Learner(
         "ChowLiuRecursiveGrouping", "the same along a spanning tree, for many columns"
     ),
+    "independent-clusterings": Learner(
+        "IndependentClusterings", "groups of columns, a hidden variable for each"
+    ),
     "independence": Learner("Independence", "no hidden variable, the baseline"),
 }
 

@@ -9,6 +9,7 @@ from latentforest.learners.gaussian_east import GaussianEAST
 from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTree
 from latentforest.learners.hill_climbing import HillClimbing
 from latentforest.learners.independence import Independence
+from latentforest.learners.independent_clusterings import IndependentClusterings
 from latentforest.learners.latent_class import LatentClass
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
 
@@ -23,6 +24,7 @@ __all__ = [
     "HierarchicalLatentTree",
     "HillClimbing",
     "Independence",
+    "IndependentClusterings",
     "LatentClass",
     "RecursiveGrouping",
 ]
