@@ -20,6 +20,7 @@ from latentforest import (
     ChowLiuRecursiveGrouping,
     GaussianEAST,
     HierarchicalLatentTree,
+    IncrementalForest,
     Independence,
     IndependentClusterings,
     LatentClass,
@@ -62,7 +63,9 @@ def find_expected_failures(estimator):
     """The checks whose tables a learner refuses."""
     if isinstance(estimator, LatentClass | Independence):
         return {}
-    if isinstance(estimator, BinaryForest | RecursiveGrouping | IndependentClusterings):
+    if isinstance(estimator, BinaryForest | RecursiveGrouping):
+        return SEVERAL
+    if isinstance(estimator, IndependentClusterings | IncrementalForest):
         return SEVERAL
     if isinstance(estimator, EAST | GaussianEAST | BridgedIslands):
         return TOO_FEW
@@ -85,6 +88,8 @@ def find_expected_failures(estimator):
         ChowLiuRecursiveGrouping(),
         BridgedIslands(max_rounds=1),
         HierarchicalLatentTree(),
+        IncrementalForest(),
+        IncrementalForest(candidate_pairs=2),
     ],
     expected_failed_checks=find_expected_failures,
 )

@@ -11,6 +11,7 @@ import typer
 
 from latentforest.cli.boundary import naming_output, say, warn
 from latentforest.cli.learn_options import (
+    CandidatePairs,
     Categorical,
     Checkpoint,
     Continuous,
@@ -27,6 +28,7 @@ from latentforest.cli.learn_options import (
     ModelOut,
     Mu,
     Nu,
+    Prior,
     Quiet,
     Resume,
     Runs,
@@ -44,6 +46,7 @@ from latentforest.cli.learners import (
     check_checkpoint,
     read_criterion,
     read_evaluation,
+    read_prior,
     read_settings,
     read_smoothing,
     read_start,
@@ -92,6 +95,8 @@ def learn(
     max_iterations: MaxIterations = None,
     tolerance: Tolerance = None,
     smoothing: Smoothing = None,
+    prior: Prior = None,
+    candidate_pairs: CandidatePairs = None,
     folds: Folds = None,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -136,6 +141,8 @@ def learn(
             "max_iterations": max_iterations,
             "tolerance": tolerance,
             "smoothing": read_smoothing(smoothing),
+            "prior": read_prior(prior),
+            "candidate_pairs": candidate_pairs,
             "folds": folds,
             "random_state": seed,
             "n_jobs": jobs,

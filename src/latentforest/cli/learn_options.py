@@ -59,6 +59,14 @@ Smoothing = Annotated[
     str | None,
     _option("Pseudo-count for every cell of the tables: a number, laplace or none.", "NUMBER"),
 ]
+Prior = Annotated[
+    Path | None,
+    _option("What is known beforehand, for il and cil: a TOML file of priors by column.", "FILE"),
+]
+CandidatePairs = Annotated[
+    int | None,
+    _option("Pairs of variables that cil tries in each step; 10 if left out.", "N", min=1),
+]
 Folds = Annotated[
     str | None,
     _option(

@@ -6,7 +6,7 @@ import ast
 import difflib
 import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Learner:
-    """Name of a class of ``latentforest``, and what it does in a few words."""
+    """Name of a class of ``latentforest``, what it does in a few words, and how it is set."""
 
     class_name: str
     summary: str
+    settings: Mapping[str, Any] = field(default_factory=dict)  # unless others are given
 
 
 LEARNERS = {
@@ -41,6 +42,12 @@ LEARNERS = {
     ),
     "independent-clusterings": Learner(
         "IndependentClusterings", "groups of columns, a hidden variable for each"
+    ),
+    "il": Learner("IncrementalForest", "a forest of columns and hidden variables, step by step"),
+    "cil": Learner(
+        "IncrementalForest",
+        "the same, where columns tell most of each other",
+        {"candidate_pairs": 10},
     ),
     "independence": Learner("Independence", "no hidden variable, the baseline"),
 }
@@ -85,7 +92,7 @@ def build_learner(name: str, settings: Mapping[str, Any]) -> NetworkLearner:
             f"{', '.join(name_option(key) for key in known if key != 'progress')}",
             param_hint=", ".join(name_option(key) for key in unknown),
         )
-    learner: NetworkLearner = estimator(**given)
+    learner: NetworkLearner = estimator(**{**LEARNERS[name].settings, **given})
     return learner
 
 
@@ -145,6 +152,15 @@ def read_evaluation(text: str | None) -> str | None:
     if text not in EVALUATIONS:
         raise typer.BadParameter(_suggest(text, EVALUATIONS), param_hint="--evaluation")
     return text
+
+
+def read_prior(path: Path | None) -> str | None:
+    """Check ``--prior``: a file that is there."""
+    if path is not None and not path.is_file():
+        raise typer.BadParameter(
+            f"there is no file {path}; expected a TOML file of priors", param_hint="--prior"
+        )
+    return None if path is None else str(path)
 
 
 def read_start(text: str | None) -> Network | str | None:

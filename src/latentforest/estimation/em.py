@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,6 +41,7 @@ from latentforest.kernels.em import (
 from latentforest.kernels.gaussian import N_ROWS
 from latentforest.kernels.plan import count_numbers
 from latentforest.kernels.types import FloatArray
+from latentforest.model.structure import Structure
 
 LOG_IMPOSSIBLE = -1e6  # what a row of probability zero adds, so that objectives can be compared
 PIECE_SECONDS = (
@@ -158,7 +159,7 @@ def fit(
     prior = np.zeros(forest.n_values) if prior is None else np.asarray(prior, dtype=np.float64)
     if prior.shape != (forest.n_values,):
         raise ParameterError(f"prior has shape {prior.shape}, expected ({forest.n_values},)")
-    task = _Task(
+    task = Task(
         forest,
         prior,
         settings or EMSettings(),
@@ -166,14 +167,10 @@ def fit(
         deadline,
         names_bounded,
     )
-    if task.is_small(len(starts)):
-        result = task.climb_at_once(starts.copy())
-        if result is not None:
-            return result
-    return task.climb_by_levels(starts)
+    return task.climb(starts)
 
 
-class _Task:
+class Task:
     """One fit: the forest, the prior, and how to run iterations on it."""
 
     def __init__(
@@ -183,19 +180,33 @@ class _Task:
         settings: EMSettings,
         report: Report | None,
         deadline: float | None,
-        names_bounded: bool,
+        names_bounded: bool = True,
     ) -> None:
         self.forest = forest
         self.names_bounded = names_bounded
-        self.prior = extend_prior(forest, prior)
+        self.prior = self.read_prior(forest, prior)
         self.settings = settings
         self.report = report
         self.deadline = deadline
-        self.families = free_families(forest)
+        self.families = self.find_families(forest)
         self.least_gain = settings.tolerance * forest.data.total_weight
         self.is_compiled = len(forest.plans) == 1
         self.was_interrupted = False
         self.was_scaled = False
+
+    def read_prior(self, forest: Forest, prior: FloatArray) -> FloatArray:
+        return extend_prior(forest, prior)
+
+    def find_families(self, forest: Forest) -> Families:
+        return free_families(forest)
+
+    def climb(self, starts: FloatArray) -> FitResult:
+        """Fit from some starts, the quickest way."""
+        if self.is_small(len(starts)):
+            result = self.climb_at_once(starts.copy())
+            if result is not None:
+                return result
+        return self.climb_by_levels(starts)
 
     def is_small(self, n_starts: int) -> bool:
         """Whether one compiled call does all within a moment."""
@@ -220,8 +231,7 @@ class _Task:
         """Whether states that fast arithmetic may have lost made no difference to the result."""
         if not self.was_scaled:
             return True
-        value, lost = self.forest.log_likelihood(theta)
-        value += log_prior(self.families, self.prior, theta)
+        value, lost = self.measure(theta)
         return lost == 0.0 and abs(value - objective) <= CONFIRMED * max(1.0, abs(value))
 
     def climb_by_levels(self, starts: FloatArray) -> FitResult:
@@ -259,16 +269,15 @@ class _Task:
         leave_unjudged(climbs[best], thetas[best])
         if self.is_compiled and self.was_scaled and not self.was_interrupted:
             reached = climbs[best].values[OBJECTIVE]
-            value, lost = self.forest.log_likelihood(thetas[best])
-            value += log_prior(self.families, self.prior, thetas[best])
+            value, lost = self.measure(thetas[best])
             if lost > 0.0 or value < reached - CONFIRMED * abs(reached):  # states were lost
                 self.is_compiled = False
                 thetas[best][:] = first
                 climbs[best] = self.make_climb()
                 self.run(thetas[best], climbs[best], limits, trajectories[best])
                 leave_unjudged(climbs[best], thetas[best])
-        value, lost = self.forest.log_likelihood(thetas[best])
-        value += log_prior(self.families, self.prior, thetas[best]) + lost * LOG_IMPOSSIBLE
+        value, lost = self.measure(thetas[best])
+        value += lost * LOG_IMPOSSIBLE
         return self.result(thetas[best], value, lost, climbs[best], trajectories[best])
 
     def make_climb(self) -> Climb:
@@ -325,10 +334,23 @@ class _Task:
             if is_sound or is_over:
                 return not is_over
             self.is_compiled = False
+        return self.step(theta, climb, limits, trajectory)
+
+    def step(self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray) -> bool:
+        """Run one iteration from here, over all blocks; false when the run is over."""
         value, lost = self.forest.expected_counts(theta, climb.counts)
         value += lost * LOG_IMPOSSIBLE
         goes_on: bool = advance(climb, self.families, theta, value, self.prior, limits, trajectory)
         return goes_on
+
+    def measure(self, theta: FloatArray) -> tuple[float, float]:
+        """Objective over the possible rows, and the weight of the others."""
+        value, lost = self.forest.log_likelihood(theta)
+        return value + self.log_prior(theta), lost
+
+    def log_prior(self, theta: FloatArray) -> float:
+        """What the objective has beside the log-likelihood."""
+        return float(log_prior(self.families, self.prior, theta))
 
     def monitor(self, climb: Climb, trajectory: FloatArray, lost: float) -> Monitor:
         n_done, converged = int(climb.flags[N_DONE]), bool(climb.flags[CONVERGED])
@@ -342,14 +364,17 @@ class _Task:
             reason = f"the limit of {self.settings.max_iterations} iterations was reached"
         return Monitor(trajectory[:n_done].copy(), converged, reason, lost, self.was_interrupted)
 
+    def find_bounded(self, theta: FloatArray) -> tuple[str, ...]:
+        return _find_bounded(self.forest, theta)
+
     def result(
         self, theta: FloatArray, objective: float, lost: float, climb: Climb, trajectory: FloatArray
     ) -> FitResult:
-        log_likelihood = objective - log_prior(self.families, self.prior, theta)
+        log_likelihood = objective - self.log_prior(theta)
         if lost > 0:
             log_likelihood = -np.inf
         monitor = self.monitor(climb, trajectory, lost)
-        bounded = _find_bounded(self.forest, theta) if self.names_bounded else ()
+        bounded = self.find_bounded(theta) if self.names_bounded else ()
         return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
 
 
@@ -383,6 +408,18 @@ def free_families(forest: Forest) -> Families:
         np.array([*map(structure.offset, names), *entries], np.int64),
         np.array([math.prod(shape[:-1]) for shape in shapes] + [0] * n_others, np.int64),
         np.array(lengths + [0] * n_others + tasks, np.int64),
+    )
+
+
+def list_families(structure: Structure, names: Sequence[str]) -> Families:
+    """List where some tables, none of them in a block, lie in the parameter vector."""
+    sums, _ = place_sums(structure)
+    shapes = [structure.shape(name) for name in names]
+    lengths = [-sums[name] if name in sums else structure.shape(name)[-1] for name in names]
+    return Families(
+        np.array([structure.offset(name) for name in names], np.int64),
+        np.array([math.prod(shape[:-1]) for shape in shapes], np.int64),
+        np.array(lengths, np.int64),
     )
 
 

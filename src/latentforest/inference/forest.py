@@ -217,6 +217,8 @@ class Forest:
         For each variable whose subtree is replaced by fixed messages to its parent: the messages
         for the patterns of each block, ``(n_patterns, n_states of the parent)``; for each row if
         the table has rows under the variable's name (``PatternedData.with_rows``).
+    masks
+        For dense variables whose subtrees are not part of the structure: the columns there.
     shared
         Continuous variables whose variances, and covariances in a pouch, are the same for all
         states of the parent.
@@ -239,6 +241,7 @@ class Forest:
         data: PatternedData,
         free: Collection[str] | None = None,
         dense: Mapping[str, Sequence[FloatArray]] | None = None,
+        masks: Mapping[str, Mask] | None = None,
         shared: Collection[str] = (),
         equal: Collection[str] = (),
     ) -> None:
@@ -248,6 +251,7 @@ class Forest:
         self.shared, self.equal = frozenset(shared), frozenset(equal)
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
+        bits.update(masks or {})
         bits |= {name: data.rows[name] for name in dense if name in data.rows}
         self.roots = draw_forest(structure, bits, data.group, dense)
         self.nodes = flatten(self.roots)

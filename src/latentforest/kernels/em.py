@@ -361,7 +361,7 @@ def climb_pyramid(
                     return alive[i], value, False
                 goes_on = advance(climb, families, theta, value, prior, level, trajectory)
             objectives[i] = climb.values[OBJECTIVE]
-        _put_best_first(alive, objectives, n_alive)
+        put_best_first(alive, objectives, n_alive)
         n_alive = (n_alive + 1) // 2 if n_alive > 1 else 0
         n_done += n_next + 1
         n_next *= 2
@@ -371,7 +371,7 @@ def climb_pyramid(
 
 
 @part
-def _put_best_first(alive: LongArray, objectives: FloatArray, n_alive: int) -> None:
+def put_best_first(alive: LongArray, objectives: FloatArray, n_alive: int) -> None:
     """Sort starts by decreasing objective; ties keep their order."""
     for i in range(1, n_alive):
         for j in range(i, 0, -1):

@@ -45,7 +45,7 @@ def _fill_tables(
 
 
 @part
-def _fill(
+def fill_messages(
     u: int, floor: float, nodes: LongArray, measures: FloatArray, buffer: FloatArray
 ) -> float:
     n_columns, width, column = nodes[u + CARD], nodes[u + WIDTH], nodes[u + COLUMN]
@@ -123,7 +123,7 @@ def _fill_densities(  # type: ignore[no-untyped-def]
     nodes, tables = carray(nodes_, (ANY_LENGTH,)), carray(tables_, (ANY_LENGTH,))
     measures, buffer = carray(evidence_, (ANY_LENGTH,)), carray(buffer_, (ANY_LENGTH,))
     _fill_tables(nodes, tables, buffer, carray(theta_, (ANY_LENGTH,)), u)
-    return _fill(u, floor, nodes, measures, buffer)
+    return fill_messages(u, floor, nodes, measures, buffer)
 
 
 def _collect_moments(  # type: ignore[no-untyped-def]

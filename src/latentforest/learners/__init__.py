@@ -8,6 +8,7 @@ from latentforest.learners.east import EAST
 from latentforest.learners.gaussian_east import GaussianEAST
 from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTree
 from latentforest.learners.hill_climbing import HillClimbing
+from latentforest.learners.incremental_forest import IncrementalForest
 from latentforest.learners.independence import Independence
 from latentforest.learners.independent_clusterings import IndependentClusterings
 from latentforest.learners.latent_class import LatentClass
@@ -23,6 +24,7 @@ __all__ = [
     "GaussianEAST",
     "HierarchicalLatentTree",
     "HillClimbing",
+    "IncrementalForest",
     "Independence",
     "IndependentClusterings",
     "LatentClass",

@@ -133,7 +133,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the weighted mean log-likelihood per row."""
-        dataset = _weigh(self._encode(X), sample_weight)
+        dataset = weigh(self._encode(X), sample_weight)
         values = self._forest(dataset).row_log_likelihoods(self.network_.parameters)
         used = dataset.weights > 0
         return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
@@ -145,7 +145,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, sample_weight: ArrayLike | None) -> Dataset:
         dataset = X if isinstance(X, Dataset) else Dataset.from_table(_check_array(X))
-        return _weigh(dataset, sample_weight)
+        return weigh(dataset, sample_weight)
 
     def _encode(self, X: Any) -> Dataset:
         check_is_fitted(self, "network_")
@@ -261,7 +261,7 @@ def _has_names(X: Any) -> bool:
     return isinstance(X, Dataset | Mapping) or hasattr(type(X), "columns")
 
 
-def _weigh(dataset: Dataset, sample_weight: ArrayLike | None) -> Dataset:
+def weigh(dataset: Dataset, sample_weight: ArrayLike | None) -> Dataset:
     if sample_weight is None:
         return dataset
     if isinstance(sample_weight, numbers.Real):

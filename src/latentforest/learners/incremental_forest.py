@@ -1,0 +1,359 @@
+"""IL and CIL: incremental learning of latent forests (Rodriguez-Sanchez et al. 2020).
+
+``_learn`` is Algorithms 3 and 4, ``_structure`` is Algorithm 1, ``_cardinalities`` Algorithm 2.
+"""
+
+from __future__ import annotations
+
+import numbers
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from latentforest.data.table import Table
+from latentforest.errors import ParameterError
+from latentforest.estimation.conjugate_priors import Experts, Priors, read_priors
+from latentforest.estimation.em import EMSettings
+from latentforest.estimation.strengths import choose_strengths
+from latentforest.inference.mixed_information import InformationSettings
+from latentforest.inference.predictive import Predictive
+from latentforest.kernels.types import FloatArray
+from latentforest.learners.base import LatentLearner, Learned, Work, weigh
+from latentforest.learners.progress import Say
+from latentforest.model.conjugate import Conjugate
+from latentforest.search.incremental.bench import Bench, Effort
+from latentforest.search.incremental.growth import (
+    Associations,
+    GrowingForest,
+    Move,
+    Pair,
+)
+from latentforest.search.incremental.states import introduce_state, remove_state
+from latentforest.search.incremental.tree import Tree, raise_tree
+
+STEP = ("step", "operator", "parent", "child", "n_states", "p_elbo", "candidates", "seconds")
+SAY_EVERY = 50  # candidates
+TIE = 1e-6  # gains that differ less are equal, up to rounding; the first counts
+N_ROUNDS = 3  # of growing with other strengths of the priors
+
+
+class _TimeIsUp(Exception):
+    """The time limit has passed."""
+
+
+@dataclass
+class _Grown:
+    """A forest with the trace of its steps."""
+
+    forest: GrowingForest
+    history: list[dict[str, Any]]
+
+
+class IncrementalForest(LatentLearner):
+    """A forest of observed and latent variables, grown step by step by variational Bayes.
+
+    Columns become connected by arcs, or by latent variables above them, as long as the lower bound
+    of the evidence rises.
+
+    Parameters
+    ----------
+    candidate_pairs
+        None: every pair of the working set is tried in each step (IL). A number: so many pairs
+        with the highest mutual information (CIL).
+    reroot
+        True: a tree may be rooted anew where that changes only arcs between observed columns, and
+        columns inside a tree may get further children. False: trees are joined at their roots
+        only, as in the paper.
+    max_states
+        Most states of a latent variable.
+    prior
+        What experts know: ``Dirichlet`` or ``NormalGamma`` objects by the names of columns, or a
+        TOML file of such (see ``read_priors``). Other columns get priors from the data.
+    prior_strength
+        How many observations a prior from the data is worth; or "evidence": as many as give the
+        highest p-ELBO, for each column by itself. Forests are then grown again with these.
+    keep_priors
+        Whether a column keeps its prior when it gets a parent, as the paper says. False: as the
+        authors' program does, for comparisons.
+    completion
+        How latent variables enter mutual information: "expected" counts, or "map".
+    n_starts
+        Random starts of a new latent variable.
+    max_iterations, tolerance
+        Of VBEM on the whole forest, at the end.
+    n_jobs
+        Threads; the result does not depend on it.
+    random_state, time_limit, progress
+        As for all learners. When the time is up, or on Ctrl-C, the forest stays as it is.
+
+    Attributes
+    ----------
+    network_
+        Expected parameters; a variance is one over its expected precision.
+    posterior_
+        The posterior of each variable's parameters, by name.
+    elbo_, p_elbo_
+        The lower bound of the log evidence, and the same less log K! for each latent variable of
+        K states.
+    log_likelihood_, n_parameters_, bic_
+        As for every learner. Log-likelihoods, those of ``score`` too, have the parameters
+        integrated out row by row.
+    prior_strengths_
+        How many observations the prior of each column was worth.
+    history_
+        One row for each step.
+    interrupted_
+        True after Ctrl-C.
+    stopped_
+        Why the search ended early, or None.
+
+    Examples
+    --------
+    >>> from latentforest import datasets
+    >>> model = IncrementalForest(random_state=0).fit(datasets.load("hiv-tests"))
+    >>> model.history_["operator"]
+    ['AA', 'AA', 'AA']
+    """
+
+    takes_continuous = True
+
+    posterior_: dict[str, Conjugate]
+    elbo_: float
+    p_elbo_: float
+    interrupted_: bool
+    stopped_: str | None
+
+    def __init__(
+        self,
+        candidate_pairs: int | None = None,
+        reroot: bool = True,
+        max_states: int = 10,
+        prior: Experts | str | os.PathLike[str] | None = None,
+        prior_strength: float | Literal["evidence"] = 1.0,
+        keep_priors: bool = True,
+        completion: Literal["expected", "map"] = "expected",
+        n_starts: int = 4,
+        max_iterations: int = 500,
+        tolerance: float = 1e-7,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        progress: bool | Say = False,
+    ) -> None:
+        self.candidate_pairs = candidate_pairs
+        self.reroot = reroot
+        self.max_states = max_states
+        self.prior = prior
+        self.prior_strength = prior_strength
+        self.keep_priors = keep_priors
+        self.completion = completion
+        self.n_starts = n_starts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.progress = progress
+
+    def _learn(self, work: Work) -> Learned:
+        priors = self._read_priors(work)
+        end: dict[str, Any] = {"interrupted": False, "stopped": None}
+        associations = None
+        with _ending(end):
+            associations = self._estimate_information(work)
+        best = self._grow(work, priors, associations, end)
+        for _ in range(N_ROUNDS if self.prior_strength == "evidence" else 0):
+            if end["interrupted"] or end["stopped"]:
+                break
+            strengths = choose_strengths(priors, best.forest.structure(), best.forest.posteriors())
+            priors = priors.with_strengths(strengths)
+            work.say(f"priors of other strengths, after p-ELBO {best.forest.score:,.2f}")
+            found = self._grow(work, priors, associations, end)
+            is_better = found.forest.score > best.forest.score
+            best = found if is_better else best
+            if not is_better:
+                break
+        return self._finish(work, best, end)
+
+    def _grow(
+        self,
+        work: Work,
+        priors: Priors,
+        associations: Associations | None,
+        end: dict[str, Any],
+    ) -> _Grown:
+        """Algorithm 3; with associations Algorithm 4."""
+        bench = Bench(work.data, priors, Effort(n_starts=self.n_starts), work.seed)
+        m = GrowingForest(bench, self.reroot)
+        grown = _Grown(m, [])
+        if end["interrupted"]:
+            return grown
+        with _ending(end):
+            mi = None if associations is None else associations.copy()
+            while len(m.trees) != 1:
+                began, n_before = time.monotonic(), m.n_candidates
+                pairs = self._choose_pairs(m, mi)
+                if not pairs:
+                    break
+                m_s = self._structure(work, m, pairs)
+                m_c = self._cardinalities(work, bench, m_s)
+                if m_c.gain <= 0:
+                    break
+                tree = m.take(m_c.candidate, work.deadline)
+                if mi is not None:
+                    mi.update(bench, tree)
+                step = len(grown.history) + 1
+                numbers = {
+                    "candidates": m.n_candidates - n_before,
+                    "seconds": time.monotonic() - began,
+                }
+                grown.history.append(_describe(step, m_s, tree, m) | numbers)
+                work.say(f"step {step}: p-ELBO {m.score:,.2f}, {len(m.trees)} trees")
+            self._refine(work, bench, m)
+        return grown
+
+    def _choose_pairs(self, m: GrowingForest, associations: Associations | None) -> list[Pair]:
+        """All pairs of the working set (IL), or those with the highest information (CIL)."""
+        if associations is None:
+            return m.all_pairs()
+        assert self.candidate_pairs is not None  # for the type checker
+        return associations.highest(m, self.candidate_pairs)
+
+    def _structure(self, work: Work, m: GrowingForest, pairs: list[Pair]) -> Move:
+        """Algorithm 1: the best of NA and AA over the pairs."""
+        best: Move | None = None
+        for n, move in enumerate(m.judge(pairs)):
+            if work.is_late():
+                raise _TimeIsUp
+            if best is None or move.gain > best.gain + TIE:
+                best = move
+            if n % SAY_EVERY == 0:
+                work.say(
+                    f"structure: {len(m.trees)} trees, candidate {n + 1} at {len(pairs)} pairs"
+                )
+        assert best is not None  # for the type checker: there is a pair
+        return best
+
+    def _cardinalities(self, work: Work, bench: Bench, m: Move) -> Move:
+        """Algorithm 2: SI and SR at the latent variables involved, as long as that pays."""
+        while not work.is_late():
+            best = m
+            for name in m.candidate.involved:
+                n_states = m.candidate.structure.shape(name)[-1]
+                if n_states < self.max_states:
+                    wider = introduce_state(bench, m.candidate, name)
+                    best = max(best, Move(wider, m.turned), key=lambda move: move.gain)
+                if n_states > 2:
+                    narrower = remove_state(bench, m.candidate, name)
+                    best = max(best, Move(narrower, m.turned), key=lambda move: move.gain)
+            if best is m:
+                break
+            m = best
+        return m
+
+    def _refine(self, work: Work, bench: Bench, m: GrowingForest) -> None:
+        """VBEM on every tree."""
+        work.say("VBEM on the whole forest")
+        settings = EMSettings(self.max_iterations, self.tolerance)
+
+        def refine(tree: Tree) -> Tree:
+            return raise_tree(
+                bench, tree.structure, tree.posterior, tree.lines, settings, work.deadline
+            )
+
+        m.refine(refine)
+
+    def _read_priors(self, work: Work) -> Priors:
+        self._check()
+        experts = self.prior
+        if isinstance(experts, str | os.PathLike):
+            experts = read_priors(experts, work.table)
+        strength = 1.0 if self.prior_strength == "evidence" else self.prior_strength
+        return Priors(work.table, experts, strength, bool(self.keep_priors))
+
+    def _estimate_information(self, work: Work) -> Associations | None:
+        if self.candidate_pairs is None:
+            return None
+        work.say(f"mutual information of {work.table.n_columns} columns")
+        settings = InformationSettings(
+            completion=self.completion, seed=work.seed, n_jobs=self.n_jobs
+        )
+        return Associations(work.table, settings)
+
+    def _finish(self, work: Work, grown: _Grown, end: dict[str, Any]) -> Learned:
+        m, history = grown.forest, grown.history
+        structure = m.structure()
+        posteriors = m.posteriors()
+        predictive = Predictive(structure, posteriors)
+        used = work.table.weights > 0
+        rows = predictive.log_densities(work.table)
+        attributes = {
+            "posterior": posteriors,
+            "elbo": sum(tree.bound for tree in m.trees.values()),
+            "p_elbo": m.score,
+            "prior_strengths": dict(m.bench.priors.strengths),
+            "interrupted": end["interrupted"],
+            "stopped": end["stopped"],
+        }
+        table = Table({name: [row[name] for row in history] for name in STEP})
+        value = float(work.table.weights[used] @ rows[used])
+        return Learned(predictive.network(), value, table, attributes)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the log-density of each row, with the parameters integrated out."""
+        dataset = self._encode(X)
+        return self._predictive().log_densities(dataset)
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the weighted mean log-density per row."""
+        dataset = weigh(self._encode(X), sample_weight)
+        values, used = self._predictive().log_densities(dataset), dataset.weights > 0
+        return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
+
+    def _posteriors(self, X: Any) -> list[FloatArray]:
+        dataset = self._encode(X)
+        return self._predictive().shares(dataset, self.network_.latents)
+
+    def _predictive(self) -> Predictive:
+        return Predictive(self.network_.structure, self.posterior_)
+
+    def _check(self) -> None:
+        for name, least in (("candidate_pairs", 1), ("max_states", 2), ("n_starts", 1)):
+            value = getattr(self, name)
+            if value is None and name == "candidate_pairs":
+                continue
+            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+                raise ParameterError(f"{name} must be a whole number from {least}, got {value!r}")
+        EMSettings(self.max_iterations, self.tolerance)
+        InformationSettings(completion=self.completion)
+
+
+def _describe(step: int, move: Move, tree: Tree, m: GrowingForest) -> dict[str, Any]:
+    """Make a row of the history."""
+    a, b = (top.root for top in move.candidate.parts)
+    is_node = move.candidate.operator == "NA"
+    return {
+        "step": step,
+        "operator": move.candidate.operator,
+        "parent": tree.root if is_node else a,
+        "child": f"{a}, {b}" if is_node else b,
+        "n_states": tree.structure.shape(tree.root)[-1] if tree.top.variable.latent else 0,
+        "p_elbo": m.score,
+    }
+
+
+@contextmanager
+def _ending(end: dict[str, Any]) -> Iterator[None]:
+    """Let a search end early, and keep in mind why."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        end["interrupted"] = True
+    except _TimeIsUp:
+        end["stopped"] = "the time limit was reached"

@@ -1,0 +1,1 @@
+"""Forests that grow from unconnected variables, judged by the evidence lower bound."""

@@ -1,0 +1,140 @@
+"""State introduction (SI) and state removal (SR) at a latent variable of a candidate."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from latentforest.data.variable import Variable
+from latentforest.estimation.posterior_vector import (
+    copy_families,
+    pack_priors,
+    read_family,
+    write_family,
+)
+from latentforest.kernels.types import FloatArray
+from latentforest.model.conjugate import NormalGamma
+from latentforest.model.structure import Structure
+from latentforest.search.incremental.bench import Bench
+from latentforest.search.incremental.candidate import Candidate, fit_candidate
+
+APART = 0.5  # share of the counts that moves up and down when a state is split
+
+
+def introduce_state(bench: Bench, candidate: Candidate, name: str) -> Candidate:
+    """Give a latent variable one more state: each of its states is split in one of the starts."""
+    old = candidate.structure
+    n_states = old.shape(name)[-1]
+    structure = with_states(old, name, n_states + 1)
+    blend = []
+    for s in range(n_states):
+        rows = np.eye(n_states)[[*range(n_states), s]]
+        rows[[s, n_states]] *= 0.5
+        blend.append(rows)
+    starts = [move_states(bench, candidate, structure, name, rows, True) for rows in blend]
+    return fit_candidate(bench, "SI", candidate.parts, structure, np.stack(starts))
+
+
+def remove_state(bench: Bench, candidate: Candidate, name: str) -> Candidate:
+    """Take a state from a latent variable: two of its states become one in each of the starts."""
+    old = candidate.structure
+    n_states = old.shape(name)[-1]
+    structure = with_states(old, name, n_states - 1)
+    starts = []
+    for a, b in combinations(range(n_states), 2):
+        rows = np.eye(n_states)
+        rows[a] += rows[b]
+        rows = np.delete(rows, b, axis=0)
+        starts.append(move_states(bench, candidate, structure, name, rows, False))
+    return fit_candidate(bench, "SR", candidate.parts, structure, np.stack(starts))
+
+
+def with_states(structure: Structure, name: str, n_states: int) -> Structure:
+    """Return the structure with another number of states of a latent variable."""
+    return Structure(
+        [Variable.hidden(name, n_states) if v.name == name else v for v in structure.variables],
+        {each: structure.parents(each) for each in structure.names},
+    )
+
+
+def move_states(
+    bench: Bench,
+    candidate: Candidate,
+    structure: Structure,
+    name: str,
+    blend: FloatArray,
+    is_split: bool,
+) -> FloatArray:
+    """Make a posterior in which new states are sums of shares of the old ones.
+
+    Parameters
+    ----------
+    bench
+        The priors.
+    candidate
+        With the old states.
+    structure
+        With the new ones.
+    name
+        The latent variable.
+    blend
+        What of each old state goes to each new one, ``(n_new, n_old)``.
+    is_split
+        Whether to push states apart that are made of the same old one.
+    """
+    old, values = candidate.structure, candidate.posterior
+    q, before = (pack_priors(each, bench.priors) for each in (structure, old))
+    changed = {name, *structure.children(name)}
+    same = tuple(each for each in structure.names if each not in changed)
+    copy_families(old, values, structure, q, same)
+    counts = old.table_view(values, name) - old.table_view(before, name)
+    structure.table_view(q, name)[...] += np.maximum(counts, 0.0) @ blend.T
+    for child in structure.children(name):
+        if child in candidate.messages:
+            continue
+        if child in structure.continuous:
+            _move_gaussian(old, values, before, structure, q, child, blend, is_split)
+            continue
+        counts = old.table_view(values, child) - old.table_view(before, child)
+        rows = blend @ np.maximum(counts, 0.0)
+        if is_split:
+            signs = np.where(np.arange(rows.shape[1]) % 2 == 0, APART, -APART)
+            rows *= 1.0 + _find_sides(blend)[:, None] * signs
+        structure.table_view(q, child)[...] += rows
+    return q
+
+
+def _find_sides(blend: FloatArray) -> FloatArray:
+    """One for the first half of a split state, minus one for the other, zero elsewhere."""
+    is_half = (blend > 0).any(axis=1) & (blend.max(axis=1) < 1.0)
+    sides = np.zeros(len(blend))
+    sides[np.flatnonzero(is_half)[:1]] = 1.0
+    sides[np.flatnonzero(is_half)[1:]] = -1.0
+    return sides
+
+
+def _move_gaussian(
+    old: Structure,
+    values: FloatArray,
+    before: FloatArray,
+    structure: Structure,
+    q: FloatArray,
+    child: str,
+    blend: FloatArray,
+    is_split: bool,
+) -> None:
+    now, prior = (read_family(old, each, child) for each in (values, before))
+    assert isinstance(now, NormalGamma)
+    assert isinstance(prior, NormalGamma)
+    n = blend * np.maximum(now.weight - prior.weight, 1e-9)  # (n_new, n_old)
+    total = n.sum(axis=1)
+    mean = n @ now.mean / total
+    variance = (n * (now.variance + (now.mean - mean[:, None]) ** 2)).sum(axis=1) / total
+    if is_split:
+        sides = _find_sides(blend)
+        mean = mean + 0.5 * sides * np.sqrt(variance)
+        variance = np.where(sides != 0, 0.75 * variance, variance)
+    shape = prior.shape.flat[0] + 0.5 * total
+    after = NormalGamma(mean, prior.weight.flat[0] + total, shape, shape * variance)
+    write_family(structure, q, child, after)
