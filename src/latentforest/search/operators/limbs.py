@@ -69,9 +69,8 @@ class LimbStateIntroduction(LimbStates):
         features = collect_features(evidence, self.limbs[1:])
         rng = effort.generator(self.operator, self.hub)
         found = [_split_state(features, posterior, k) for k in range(posterior.shape[1])]
-        n_random = max(effort.mu - len(found), 1)
         card = self.after.cards[self.hub]
-        found += [_cluster(features, evidence.weights, card, rng) for _ in range(n_random)]
+        found += [_cluster(features, evidence.weights, card, rng) for _ in range(effort.mu)]
         return [self._guess_from(evidence, shares) for shares in found]
 
 
@@ -129,7 +128,7 @@ class LimbIntroduction(PouchCandidate):
         rest = features - posterior @ _average(features, posterior, evidence.weights)
         rng = effort.generator(self.operator, self.hub, *self.region)
         found = [posterior @ introduce(posterior.shape[1], card)]
-        for i in range(max(effort.mu - 1, 1)):
+        for i in range(max(effort.mu // 2, 2)):
             found.append(_cluster((rest, features)[i % 2], evidence.weights, card, rng))
         return [self._guess_from(evidence, posterior, shares) for shares in found]
 
