@@ -31,6 +31,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/east.py
 	$(BIN)/python benchmarks/greedy.py
 	$(BIN)/python benchmarks/recovery.py
+	$(BIN)/python benchmarks/continuous.py
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
