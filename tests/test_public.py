@@ -24,6 +24,7 @@ PUBLIC = [
     "HillClimbing",
     "IncrementalForest",
     "Independence",
+    "IndependentClusterings",
     "LatentClass",
     "Network",
     "NormalGamma",

@@ -7,9 +7,13 @@ from hypothesis import strategies as st
 
 from latentforest import Dataset, Network, Variable
 from latentforest.datasets.generate import generate, random_latent_tree, with_missing
-from latentforest.errors import DataError
 from latentforest.inference import distances
-from latentforest.inference.distances import compute_distances, count_pairs, measure_tables
+from latentforest.inference.distances import (
+    compute_distances,
+    count_pairs,
+    cut_numbers,
+    measure_tables,
+)
 
 
 def draw_network(parents, cards, seed):
@@ -188,6 +192,33 @@ def test_columns_without_values_are_alone(table):
     assert np.isfinite(found.values[1:, 1:]).any()
 
 
-def test_continuous_columns_are_refused():
-    with pytest.raises(DataError, match="categorical"):
-        compute_distances(Dataset([Variable("height")], [[1.5, 2.0]]))
+def test_continuous_columns_are_cut_at_their_quantiles():
+    values = np.array([3.0, 1.0, np.nan, 2.0, 5.0, 4.0])
+    data = Dataset([Variable("x"), Variable("a", ("u", "v"))], [values, [0, 1, 0, 1, 0, 1]])
+    cut = cut_numbers(data)
+    assert cut.column("x").tolist() == [2, 0, -1, 1, 4, 3]
+    assert np.array_equal(cut.column("a"), data.column("a"))
+    weights = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 1.0])
+    assert cut_numbers(data.with_weights(weights)).variable("x").n_states == 4
+    ties = Dataset([Variable("x")], [np.array([1.0] * 8 + [2.0] * 2)])
+    assert cut_numbers(ties).column("x").tolist() == [0] * 8 + [1] * 2
+    same = Dataset([Variable("x"), Variable("y")], [np.ones(4), np.full(4, np.nan)])
+    assert [v.n_states for v in cut_numbers(same).variables] == [1, 1]
+
+
+def test_distances_of_continuous_columns_add_up():
+    """x and y below one latent variable, u and v below another: the four-point condition."""
+    rng = np.random.default_rng(0)
+    n = 200_000
+    first = rng.integers(2, size=n)
+    second = np.where(rng.random(n) < 0.8, first, 1 - first)
+    columns = {
+        "x": 2.0 * first + rng.normal(size=n),
+        "y": np.exp(1.5 * first + rng.normal(size=n)),
+        "u": -2.0 * second + rng.normal(size=n),
+        "v": np.where(rng.random(n) < 0.9, second, 1 - second).astype(str),
+    }
+    found = compute_distances(Dataset.from_table(columns), rank=2)
+    d, e = found.values, found.errors
+    assert d[0, 2] + d[1, 3] == pytest.approx(d[0, 3] + d[1, 2], abs=5 * e.max())
+    assert d[0, 1] + d[2, 3] < d[0, 2] + d[1, 3] - 0.3

@@ -18,9 +18,11 @@ from latentforest import (
     BridgedIslands,
     ChowLiu,
     ChowLiuRecursiveGrouping,
+    GaussianEAST,
     HierarchicalLatentTree,
     IncrementalForest,
     Independence,
+    IndependentClusterings,
     LatentClass,
     RecursiveGrouping,
     datasets,
@@ -51,22 +53,26 @@ TOO_FEW = dict.fromkeys(
 )
 
 
-SEVERAL_REASON = "wants one array: posteriors of a forest are a list"
-SEVERAL = {"check_methods_sample_order_invariance": SEVERAL_REASON}
-NEED_THREE = (EAST, BridgedIslands, HierarchicalLatentTree)
+SEVERAL = dict.fromkeys(
+    ("check_methods_sample_order_invariance", "check_sample_weight_equivalence_on_dense_data"),
+    "wants one array: posteriors of a forest are a list",
+)
+
+
+FORESTS = (BinaryForest, IncrementalForest, IndependentClusterings, RecursiveGrouping)
 
 
 def find_expected_failures(estimator):
     """The checks whose tables a learner refuses."""
     if isinstance(estimator, LatentClass | Independence):
         return {}
-    if isinstance(estimator, IncrementalForest):
-        return SEVERAL | {"check_sample_weight_equivalence_on_dense_data": SEVERAL_REASON}
-    if isinstance(estimator, EAST):
+    if isinstance(estimator, FORESTS):
+        return SEVERAL
+    if isinstance(estimator, EAST | GaussianEAST | BridgedIslands):
         return TOO_FEW
-    if isinstance(estimator, BinaryForest | RecursiveGrouping):
-        return NOT_APPLICABLE | SEVERAL
-    return NOT_APPLICABLE | (TOO_FEW if isinstance(estimator, NEED_THREE) else {})
+    if isinstance(estimator, HierarchicalLatentTree):
+        return NOT_APPLICABLE | TOO_FEW
+    return {}
 
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.LatentForestWarning")
@@ -74,7 +80,9 @@ def find_expected_failures(estimator):
     [
         LatentClass(n_states=2),
         Independence(),
+        IndependentClusterings(n_starts=2, max_states=2, max_iterations=20),
         EAST(mu=2, nu=3, n_winners=1, max_steps=2),
+        GaussianEAST(mu=2, nu=3, n_winners=1, max_steps=2),
         BinaryForest(n_starts=2),
         ChowLiu(),
         RecursiveGrouping(),

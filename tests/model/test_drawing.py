@@ -84,3 +84,22 @@ def test_dot_quotes_names_and_marks_latents():
         '    "the \\"best\\" \\\\" -> "two\\nlines";\n'
         "}\n"
     )
+
+
+def test_pouches_have_lines_of_their_own():
+    names = ["a", "b", "c", "d"]
+    structure = Structure(
+        [Variable.hidden("Y", 2), *map(Variable, names)], dict.fromkeys(names, "Y"), [("b", "d")]
+    )
+    gaussian = [[0.0, 1.0], [1.0, 1.0]]
+    pouched = [[0.0, 1.0, 0.0], [1.0, 1.0, 0.0]]
+    tables = {"Y": [0.5, 0.5], "a": gaussian, "c": gaussian, "b": pouched}
+    tables["d"] = [[0.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
+    network = Network.from_tables(
+        structure.variables, dict.fromkeys(names, "Y"), tables, structure.pouches
+    )
+    assert str(network).splitlines() == [
+        "Y (latent, 2 states: 0.50 0.50)",
+        "├── a (continuous), c (continuous)",
+        "└── pouch: b, d",
+    ]

@@ -5,6 +5,7 @@ import pytest
 
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.region import fit_region, make_region
+from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.posteriors import compute_posteriors
 from latentforest.search.candidate import Effort
@@ -202,3 +203,19 @@ def test_estimates_of_pouching_are_gains_of_completed_rows():
             r = np.cov(x, y, aweights=weights)
             expected -= 0.5 * weights.sum() * np.log(1 - r[0, 1] ** 2 / (r[0, 0] * r[1, 1]))
         assert candidate.estimate(evidence) == pytest.approx(expected, rel=0.1, abs=2.0)
+
+
+def test_blocks_of_rows_do_not_matter(monkeypatch):
+    network = draw_pouch_network("two latents", seed=3)
+    rows = draw_rows(network, 120)
+    results = []
+    for size in (forest_module.BLOCK_ROWS, 32):
+        monkeypatch.setattr(forest_module, "BLOCK_ROWS", size)
+        data = PatternedData(rows)
+        evidence = Evidence(network, data)
+        local = data.with_rows(name_rests(10))
+        candidates = propose(evidence.tree)[::7]
+        results.append(
+            [fit_locally(evidence, local, each, EFFORT).log_likelihood for each in candidates]
+        )
+    np.testing.assert_allclose(*results, rtol=1e-9)

@@ -1,18 +1,22 @@
 """Candidates that data completion picks when there are too many for local EM."""
 
+import numpy as np
 import pytest
 
+from latentforest.data.dataset import Dataset
+from latentforest.data.variable import Variable
 from latentforest.datasets import generate, random_latent_tree
 from latentforest.errors import ParameterError
-from latentforest.estimation.em import EMSettings
-from latentforest.inference.forest import PatternedData
+from latentforest.estimation.em import EMSettings, fit
+from latentforest.estimation.starts import random_starts
+from latentforest.inference.forest import Forest, PatternedData
 from latentforest.learners.east import EAST
 from latentforest.learners.tree_search import make_start
-from latentforest.model import Network
+from latentforest.model import Network, Structure
 from latentforest.search.candidate import Effort
 from latentforest.search.completion import Completion
 from latentforest.search.evaluation import EVALUATIONS
-from latentforest.search.model import fit_fully
+from latentforest.search.model import Model, fit_fully
 from latentforest.search.operators import NodeIntroduction, NodeRelocation, StateIntroduction
 from latentforest.search.restricted import evaluate_restricted
 from latentforest.search.screening import screen
@@ -120,3 +124,46 @@ def test_a_screened_search_finds_the_tree():
 def test_the_limit_is_checked():
     with pytest.raises(ParameterError, match="max_candidates"):
         EAST(max_candidates=0).fit(TABLE)
+
+
+# Continuous columns
+
+
+@pytest.fixture(scope="module")
+def mixed_model():
+    """A latent class model of columns that have two latent variables, with missing values."""
+    rng = np.random.default_rng(3)
+    n = 400
+    first = rng.integers(2, size=n)
+    second = np.where(rng.random(n) < 0.7, first, 1 - first)
+    variables, columns = [], []
+    for i in range(10):
+        own = first if i < 5 else second
+        if i % 3 == 2:
+            variables.append(Variable(f"X{i}", ("a", "b", "c")))
+            columns.append(np.where(rng.random(n) < 0.8, own, rng.integers(3, size=n)))
+        else:
+            values = 2.5 * own + rng.normal(size=n)
+            values[rng.random(n) < 0.05] = np.nan
+            variables.append(Variable(f"X{i}"))
+            columns.append(values)
+    data = PatternedData(Dataset(variables, columns))
+    structure = Structure(
+        [Variable.hidden("Y1", 2), Variable.hidden("Y2", 2), *variables],
+        {"Y2": "Y1", **{f"X{i}": "Y2" if i in (7, 8, 9) else "Y1" for i in range(10)}},
+    )
+    starts = random_starts(structure, data.dataset, 16, 0)
+    result = fit(Forest(structure, data), starts)
+    return Model(Network(structure, result.parameters), result.log_likelihood, data)
+
+
+@pytest.mark.parametrize("operator", [NodeIntroduction, NodeRelocation])
+def test_the_best_mixed_candidates_are_among_those_that_are_kept(operator, mixed_model):
+    candidates = list(operator.propose(mixed_model.tree, Rules()))
+    kept = screen(mixed_model, candidates, by_bic, len(candidates) // 4, lambda: None)
+    assert len(kept) == len(candidates) // 4
+    effort = Effort(4, 10, 0)
+    proposals = evaluate_restricted(mixed_model, candidates, effort, lambda proposals: None)
+    proposals.sort(key=lambda each: -mixed_model.score(each.log_likelihood, each.candidate.change))
+    assert proposals[0].candidate in kept
+    assert screen(mixed_model, candidates, by_bic, None, lambda: None) == candidates

@@ -46,6 +46,9 @@ LEARNERS = {
         "the same, where columns tell most of each other",
         {"candidate_pairs": 10},
     ),
+    "independent-clusterings": Learner(
+        "IndependentClusterings", "groups of columns, a hidden variable for each"
+    ),
     "independence": Learner("Independence", "no hidden variable, the baseline"),
 }
 

@@ -74,7 +74,7 @@ def _list_block_tasks(forest: Forest, first: int) -> tuple[list[int], list[int],
         entries.append(first + len(tasks))
         names = [name for family in block.members(forest.free) for name in family]
         core = list_tasks(structure, block, sums[block.names[0]], forest.free, forest.shared)
-        units = place + len(_list_numbers(forest, block))
+        units = place + _count_numbers(block)
         tasks += [
             place,
             entries[-1] + TABLES + N_TABLE_ENTRIES * len(names),
@@ -104,6 +104,12 @@ def list_numbers_of_updates(forest: Forest) -> list[FloatArray]:
     for name in list_tied(forest):
         parts.append(list_units(forest.structure, name, {name: forest.data.summary(name)}))
     return parts
+
+
+def _count_numbers(block: GaussianBlock) -> int:
+    """Length of what ``_list_numbers`` returns."""
+    d = len(block.names)
+    return 2 * d + d * d + sum(len(family) ** 2 for family in block.families)
 
 
 def _list_numbers(forest: Forest, block: GaussianBlock) -> FloatArray:

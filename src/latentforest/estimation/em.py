@@ -131,6 +131,7 @@ def fit(
     settings: EMSettings | None = None,
     report: Report | None = None,
     deadline: float | None = None,
+    names_bounded: bool = True,
 ) -> FitResult:
     """Fit the free tables of a forest from one or more starts.
 
@@ -148,6 +149,8 @@ def fit(
         Called now and then with the monitor so far.
     deadline
         Value of ``time.monotonic()`` at which to stop and return the best so far.
+    names_bounded
+        Whether to look for variances at their bounds.
     """
     starts = np.atleast_2d(np.array(starts, dtype=np.float64))
     if starts.ndim != 2 or starts.shape[0] < 1 or starts.shape[1] != forest.n_values:
@@ -162,6 +165,7 @@ def fit(
         settings or EMSettings(),
         report,
         deadline,
+        names_bounded,
     )
     return task.climb(starts)
 
@@ -176,8 +180,10 @@ class Task:
         settings: EMSettings,
         report: Report | None,
         deadline: float | None,
+        names_bounded: bool,
     ) -> None:
         self.forest = forest
+        self.names_bounded = names_bounded
         self.prior = self.read_prior(forest, prior)
         self.settings = settings
         self.report = report
@@ -368,7 +374,7 @@ class Task:
         if lost > 0:
             log_likelihood = -np.inf
         monitor = self.monitor(climb, trajectory, lost)
-        bounded = self.find_bounded(theta)
+        bounded = self.find_bounded(theta) if self.names_bounded else ()
         return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
 
 

@@ -34,6 +34,11 @@ class Counts:
     cards: LongArray
     rows: IntArray
 
+    @property
+    def limits(self) -> LongArray:
+        """States that each column can tell apart."""
+        return self.cards
+
     @cached_property
     def marginals(self) -> list[FloatArray]:
         """Distribution of each column over the rows in which it is there."""

@@ -1,4 +1,4 @@
-"""Information distances between categorical columns, with their standard errors.
+"""Information distances between columns, with their standard errors.
 
 Choi, Tan, Anandkumar and Willsky (2011) use -log |det J| / sqrt(det P det Q), where J is the joint
 distribution of two variables and P, Q are diagonal with their marginals: the sum of -log over the
@@ -12,6 +12,9 @@ as its rank, and B as many rows. So distances add up along the paths of a tree, 
 latent variables have ``rank`` states, observed leaves at least as many, observed inner nodes
 exactly as many, and no table loses rank. Otherwise (binary leaves below variables of three states,
 latent variables of different sizes) they add up only roughly.
+
+Continuous columns are cut at their quantiles first. What separates a column from others separates
+any function of it too, so distances between such columns add up as they do between others.
 """
 
 from __future__ import annotations
@@ -23,11 +26,12 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from latentforest.data.dataset import Dataset
-from latentforest.errors import DataError
+from latentforest.data.variable import Variable
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 
 BLOCK_CELLS = 1 << 23  # cells of the indicator matrix that are held at once
 NOTHING = 1e-12  # a singular value that is zero but for rounding
+N_BINS = 5  # classes of equal weight that a continuous column is cut into
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def compute_distances(data: Dataset, rank: int | None = None) -> Distances:
     Parameters
     ----------
     data
-        Categorical columns.
+        Columns of any kind.
     rank
         Number of states of the latent variables. At most as many singular values count as the
         smallest column has states, so that all distances are sums of equally many terms. Default:
@@ -78,8 +82,7 @@ def compute_distances(data: Dataset, rank: int | None = None) -> Distances:
     >>> found.values[0].round(2), found.rank
     (array([0.  , 0.58, 0.12, 0.1 ]), 2)
     """
-    if any(not variable.is_categorical for variable in data.variables):
-        raise DataError("information distances need categorical columns")
+    data = cut_numbers(data)
     tables = count_pairs(data)
     offsets = _find_offsets(data)
     present = [int(np.count_nonzero(data.counts(name))) for name in data.names]
@@ -88,6 +91,33 @@ def compute_distances(data: Dataset, rank: int | None = None) -> Distances:
         rank = _choose_rank(_measure_all(tables, offsets, smallest).ranks)
     rank = max(2, min(rank, smallest))
     return _complete(_measure_all(tables, offsets, rank), rank)
+
+
+def cut_numbers(data: Dataset) -> Dataset:
+    """Cut continuous columns into classes of about equal weight; equal values stay together."""
+    variables, columns = [], []
+    for variable, column in zip(data.variables, data.columns, strict=True):
+        if variable.is_categorical:
+            variables.append(variable)
+            columns.append(column)
+            continue
+        codes, n_classes = _cut(column, data.weights)
+        variables.append(Variable(variable.name, tuple(map(str, range(n_classes)))))
+        columns.append(codes)
+    return Dataset(variables, columns, data.weights)
+
+
+def _cut(values: FloatArray, weights: FloatArray) -> tuple[AnyArray, int]:
+    used = ~np.isnan(values) & (weights > 0)
+    if not used.any():
+        return np.full(len(values), -1), 1
+    order = np.argsort(values[used], kind="stable")
+    x, below = values[used][order], np.cumsum(weights[used][order])
+    places = np.searchsorted(below, below[-1] * np.arange(1, N_BINS) / N_BINS)
+    edges = np.unique(x[np.minimum(places, len(x) - 1)])
+    edges = edges[edges < x[-1]]  # the last class must not be empty
+    codes = np.searchsorted(edges, values, side="left")
+    return np.where(np.isnan(values), -1, codes), len(edges) + 1
 
 
 def count_pairs(data: Dataset) -> FloatArray:

@@ -47,6 +47,7 @@ KEPT_BYTES = 1 << 26  # working memory that is kept for later use
 COLUMN_BYTES = 1 << 28  # pattern columns that are kept of a block while it is laid out
 CELL_BYTES = 32  # or so many for each of its cells, if that is more: enough for a whole tree
 TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several blocks afterwards
+MANY_CORRELATED = 1000  # continuous columns up to which all correlations are kept
 NOTHING = np.empty(0)
 FLOOR = 1e-270  # upper bound of an entry that underflow would remove or make imprecise
 LOSS = 1e-12  # difference of log-likelihoods that rows may have because of lost entries
@@ -139,13 +140,18 @@ class PatternedData:
 
     def correlations(self, names: tuple[str, ...]) -> FloatArray:
         """Return the correlations of some continuous columns."""
+        if len(self.continuous) > MANY_CORRELATED:
+            return self._correlate(names)
         if self._correlations is None:
             self._places = {n: i for i, n in enumerate(self.continuous)}
-            columns = [self.dataset.column(name) for name in self.continuous]
-            about = [self.summary(name) for name in self.continuous]
-            self._correlations = correlate(columns, about, self.dataset.weights)
+            self._correlations = self._correlate(self.continuous)
         places = [self._places[name] for name in names]
         return self._correlations[np.ix_(places, places)]
+
+    def _correlate(self, names: Sequence[str]) -> FloatArray:
+        columns = [self.dataset.column(name) for name in names]
+        about = [self.summary(name) for name in names]
+        return correlate(columns, about, self.dataset.weights)
 
     def with_rows(self, names: Sequence[str]) -> PatternedData:
         """Return the same table for regions whose frozen parts have a message for each row.

@@ -34,6 +34,7 @@ from latentforest.kernels.types import AnyArray, FloatArray
 
 NOISE = 1e-10  # deviation of what keeps equal values apart, in deviations of the column
 ROUNDING = 1e-14  # distances are not known better
+MOST_CELLS = 1 << 24  # rows times pairs that are judged by neighbours
 
 Estimator = Literal["neighbours", "gaussian"]
 Completion = Literal["expected", "map"]
@@ -123,6 +124,23 @@ def information_matrix(
     estimates = _estimate_all([(sides[i], sides[j]) for i, j in pairs], data, settings)
     for (i, j), value in zip(pairs, estimates, strict=True):
         result[i, j] = result[j, i] = np.inf if i == j else value
+    return result
+
+
+def measure_dependence(data: Dataset, n_jobs: int | None = None) -> FloatArray:
+    """Return the mutual information of all pairs of columns, to group them by.
+
+    Pairs with continuous columns by neighbours, which sees dependence of any form; by Gaussians,
+    which is much faster, if there are very many pairs and rows. The diagonal is zero where it would
+    be infinite.
+    """
+    is_number = np.array([not variable.is_categorical for variable in data.variables])
+    if not is_number.any():
+        return mutual_information(data, n_jobs)
+    n_cells = int(is_number.sum()) * data.n_columns * data.n_rows
+    estimator: Estimator = "neighbours" if n_cells <= MOST_CELLS else "gaussian"
+    result = information_matrix(data, settings=InformationSettings(estimator, n_jobs=n_jobs))
+    result[np.diag_indices(len(result))] = np.where(is_number, 0.0, np.diag(result))
     return result
 
 
@@ -377,8 +395,8 @@ def expected_moments(
     counts = weights @ rows
     kept = counts > 0
     mean = np.full(len(counts), float(weights @ x / weights.sum()))
+    variance = np.full(len(counts), float(weights @ (x - mean[0]) ** 2 / weights.sum()))
     mean[kept] = (weights * x) @ rows[:, kept] / counts[kept]
-    variance = np.ones(len(counts))
     squares = (x[:, None] - mean[kept]) ** 2
     variance[kept] = (weights[:, None] * rows[:, kept] * squares).sum(axis=0) / counts[kept]
     return counts / counts.sum(), mean, np.maximum(variance, least_variance)

@@ -176,6 +176,8 @@ class _Descent:
         """
         result: dict[str, FloatArray] = {}
         for root in self.forest.roots:
+            if not root.name:  # continuous columns that are alone
+                continue
             codes = self.store.column(root.mask, [c.mask for c in root.children]).codes
             stack = [(root, root, codes)]
             while stack:

@@ -10,6 +10,7 @@ from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTre
 from latentforest.learners.hill_climbing import HillClimbing
 from latentforest.learners.incremental_forest import IncrementalForest
 from latentforest.learners.independence import Independence
+from latentforest.learners.independent_clusterings import IndependentClusterings
 from latentforest.learners.latent_class import LatentClass
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
 
@@ -25,6 +26,7 @@ __all__ = [
     "HillClimbing",
     "IncrementalForest",
     "Independence",
+    "IndependentClusterings",
     "LatentClass",
     "RecursiveGrouping",
 ]

@@ -19,9 +19,9 @@ from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.estimation.two_way import choose_classes, fit_classes
+from latentforest.estimation.two_way import TwoWayClasses, choose_classes, fit_classes
 from latentforest.inference.forest import Forest
-from latentforest.inference.information import mutual_information
+from latentforest.inference.mixed_information import measure_dependence
 from latentforest.inference.rooting import reroot
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
@@ -29,6 +29,7 @@ from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
 from latentforest.search.growing import GrowingForest
+from latentforest.search.mixed_pairs import choose_pair_classes
 from latentforest.search.model import Model, fit_fully
 
 LINKAGES = ("greedy", "average", "complete", "single")
@@ -91,6 +92,8 @@ class BinaryForest(LatentLearner):
     (['A', 'Y1', 'Y2'], ['D', 'C', 'B'])
     """
 
+    takes_continuous = True
+
     interrupted_: bool
     monitor_: Monitor
 
@@ -141,7 +144,7 @@ class BinaryForest(LatentLearner):
         join = self._join_greedily if self.linkage == "greedy" else self._join_by_clustering
         try:
             work.say(f"mutual information of {work.table.n_columns} columns")
-            join(work, grown, mutual_information(work.data.dataset, self.n_jobs))
+            join(work, grown, measure_dependence(work.data.dataset, self.n_jobs))
         except KeyboardInterrupt:
             grown.was_interrupted = True
         return grown
@@ -179,19 +182,31 @@ class BinaryForest(LatentLearner):
 
     def _join(self, work: Work, grown: _Grown, a: str, b: str, information: float) -> str | None:
         """Put a latent variable above a pair; nothing if it would have a single state."""
-        counts = grown.forest.joint_counts(a, b)
-        seed = work.seed + len(grown.steps)
-        if isinstance(grown.n_states, str):
-            classes = choose_classes(counts, self.max_states, self.n_starts, seed)
-        else:
-            n_states = min(grown.n_states, counts.size)
-            classes = fit_classes(counts, n_states, self.n_starts, seed)
+        classes = self._fit_pair(grown, a, b, work.seed + len(grown.steps))
         if classes.n_states == 1:
             return None
         z = grown.forest.join(a, b, classes)
         grown.steps.append(dict(zip(STEP, (z, a, b, classes.n_states, information), strict=True)))
         work.say(f"{z}: {a} and {b}, {classes.n_states} states; {len(grown.forest.roots)} trees")
         return z
+
+    def _fit_pair(self, grown: _Grown, a: str, b: str, seed: int) -> TwoWayClasses:
+        """LearnLCM of the listing, for a pair."""
+        forest = grown.forest
+        if forest.is_continuous(a) or forest.is_continuous(b):
+            return choose_pair_classes(
+                forest.shares(a),
+                forest.shares(b),
+                forest.data.weights,
+                n_states=None if isinstance(grown.n_states, str) else grown.n_states,
+                max_states=self.max_states,
+                n_starts=self.n_starts,
+                seed=seed,
+            )
+        counts = forest.joint_counts(a, b)
+        if isinstance(grown.n_states, str):
+            return choose_classes(counts, self.max_states, self.n_starts, seed)
+        return fit_classes(counts, min(grown.n_states, counts.size), self.n_starts, seed)
 
     def _choose_globally(self, work: Work) -> tuple[_Grown, Network]:
         """One more state for all, as long as BIC rises."""

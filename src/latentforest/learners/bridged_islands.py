@@ -18,13 +18,12 @@ from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, Monitor
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.estimation.small import count_patterns
-from latentforest.inference.information import mutual_information
+from latentforest.inference.mixed_information import measure_dependence
 from latentforest.inference.threads import map_threads
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
-from latentforest.learners.tree_search import make_start
+from latentforest.learners.tree_search import can_vary, make_start
 from latentforest.model import Network, Structure
 from latentforest.search.bridges import bridge
 from latentforest.search.candidate import Effort
@@ -55,7 +54,7 @@ class BridgedIslands(LatentLearner):
     progressive
         Tests look at six columns at most, those closest to the new one, so that their cost does not
         grow with the island; otherwise at the whole island, which is a little better. By default
-        for tables of more than 500 columns.
+        for tables of more than 500 columns, or with continuous ones.
     max_rounds
         Most rounds of refinement; 0 leaves islands and bridges as they are.
     mu, nu
@@ -93,6 +92,8 @@ class BridgedIslands(LatentLearner):
     >>> [len(island) for island in model.islands_]
     [4, 4, 4]
     """
+
+    takes_continuous = True
 
     islands_: tuple[tuple[str, ...], ...]
     interrupted_: bool
@@ -166,13 +167,15 @@ class BridgedIslands(LatentLearner):
         """Split the columns into islands and bridge them."""
         work.say("islands: mutual information of all pairs")
         data = work.data
-        information = mutual_information(data.dataset, data.n_jobs)
+        information = measure_dependence(data.dataset, data.n_jobs)
 
         def tell(n_done: int, n_islands: int) -> bool:
             work.say(f"islands: {n_done:,} of {data.dataset.n_columns:,} columns, {n_islands:,}")
             return not work.is_late()
 
+        variables = data.dataset.variables
         is_wide = data.dataset.n_columns > MOST_COLUMNS
+        is_wide |= not all(variable.is_categorical for variable in variables)
         is_progressive = is_wide if self.progressive is None else self.progressive
         settings = IslandSettings(
             float(self.threshold),
@@ -181,12 +184,11 @@ class BridgedIslands(LatentLearner):
             N_ANCHORS if is_progressive else None,
         )
         builder = IslandBuilder(data, information, settings, work.seed)
-        variables = data.dataset.variables
-        columns = [j for j, variable in enumerate(variables) if variable.n_states > 1]
+        columns = [j for j, name in enumerate(data.dataset.names) if can_vary(data.dataset, name)]
         islands = builder.build(columns, tell)
         del information
         work.say(f"islands: latent class models of {len(islands):,}")
-        counts = [count_patterns(data, island) for island in islands]
+        counts = [builder.read(island) for island in islands]
         models = list(map_threads(builder.fit_one, counts, data.n_jobs))
         network = bridge(
             data, islands, counts, models, name_latents(len(islands), work.table.names)

@@ -1,7 +1,9 @@
 """Chow-Liu: the tree, or forest, over the columns that has the greatest score.
 
 Chow and Liu (1968): a tree's score is a sum over its edges, so that the best tree is a maximum
-spanning tree. With missing values, the counts are expected ones (EM).
+spanning tree. With missing values, the counts are expected ones (EM). Continuous columns are
+Gaussian given a categorical one, or linear given a continuous one. They cannot be above categorical
+columns, so the best tree is a spanning tree of these, with the continuous ones hung below it.
 """
 
 from __future__ import annotations
@@ -18,15 +20,17 @@ from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
+from latentforest.estimation.starts import random_starts
 from latentforest.inference.expected_pairs import expected_pairs
 from latentforest.inference.forest import Forest
 from latentforest.inference.information import pair_scores
-from latentforest.kernels.types import FloatArray
+from latentforest.kernels.types import BoolArray, FloatArray
 from latentforest.learners.base import Learned, NetworkLearner, Work
+from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
-from latentforest.model.spanning import Edge, direct, spanning_forest
-from latentforest.scores.edges import EDGE_CRITERIA, edge_score
+from latentforest.model.spanning import Edge, direct, layered_forest, spanning_forest
+from latentforest.scores.edges import EDGE_CRITERIA, continuous_scores, edge_score
 
 START_COUNT = 0.1  # pseudo-count with which EM starts, so that no cell is ruled out
 
@@ -48,15 +52,16 @@ class ChowLiu(NetworkLearner):
     ----------
     criterion
         "likelihood": the tree of the highest likelihood. "bic", "aic" or "bde": the forest of the
-        highest score, without the edges that do not raise it.
+        highest score, without the edges that do not raise it. "bde" is for categorical columns.
     equivalent_size
         Observations that the prior of "bde" is worth.
     root
-        Column at the root of its tree, or several; other trees are rooted at their first column.
+        Column at the root of its tree, or several; other trees are rooted at their first column,
+        a categorical one if there is one.
     n_rounds
         Only with missing values: so many times the forest is chosen, first by pairs of columns on
         the rows that have both, then by expected counts under the last one, as long as it
-        changes.
+        changes. One, if there are continuous columns.
     max_iterations, tolerance
         Of EM, with missing values.
     smoothing
@@ -86,6 +91,8 @@ class ChowLiu(NetworkLearner):
     >>> model.edges_["left"], model.edges_["right"], round(model.log_likelihood_, 2)
     (['C', 'B', 'A'], ['D', 'D', 'B'], -512.72)
     """
+
+    takes_continuous = True
 
     monitor_: Monitor
 
@@ -119,12 +126,12 @@ class ChowLiu(NetworkLearner):
         self._check(work.table)
         data = work.data.dataset
         work.say(f"{self.criterion} of all pairs of {data.n_columns} columns")
-        gains = pair_scores(data, self._score(data), self.n_jobs)
+        gains = self._measure(data)
         rounds = [self._span(work, gains)]
         while data.has_missing and len(rounds) < self.n_rounds and not work.is_late():
             work.say(f"round {len(rounds) + 1}: expected counts of all pairs")
             expected = self._expect(rounds[-1].network, data)
-            edges, _ = self._choose(expected)
+            edges, _ = self._choose(data, expected)
             if edges == rounds[-1].edges:
                 break
             rounds.append(self._span(work, expected))
@@ -151,6 +158,10 @@ class ChowLiu(NetworkLearner):
             raise ParameterError(f"equivalent_size must be positive, got {self.equivalent_size!r}")
         for name in self._roots():
             table.index(name)
+        if self.n_rounds > 1 and _mark_continuous(table).any():
+            raise ParameterError(
+                f"n_rounds must be 1 where columns are continuous, got {self.n_rounds!r}"
+            )
 
     def _roots(self) -> list[str]:
         return [self.root] if isinstance(self.root, str) else list(self.root or ())
@@ -158,19 +169,39 @@ class ChowLiu(NetworkLearner):
     def _score(self, data: Dataset) -> Any:
         return edge_score(self.criterion, data.total_weight, float(self.equivalent_size))
 
-    def _choose(self, gains: FloatArray) -> tuple[list[Edge], list[float]]:
+    def _measure(self, data: Dataset) -> FloatArray:
+        """Return the gains of all edges."""
+        is_number = _mark_continuous(data)
+        if not is_number.any():
+            return pair_scores(data, self._score(data), self.n_jobs)
+        gains = continuous_scores(data, self.criterion, self.n_jobs)
+        others = np.flatnonzero(~is_number)
+        if len(others):
+            table = data.select([data.names[j] for j in others])
+            gains[np.ix_(others, others)] = pair_scores(table, self._score(data), self.n_jobs)
+        return gains
+
+    def _choose(self, data: Dataset, gains: FloatArray) -> tuple[list[Edge], list[float]]:
         """Choose the edges: all that a tree needs, or those that raise the score."""
         is_tree = self.criterion == EDGE_CRITERIA[0]
-        edges = spanning_forest(gains, -np.inf if is_tree else 0.0)
+        least, is_number = -np.inf if is_tree else 0.0, _mark_continuous(data)
+        if is_number.any():
+            edges = layered_forest(gains, is_number, least)
+        else:
+            edges = spanning_forest(gains, least)
         return edges, [float(gains[edge]) for edge in edges]
 
     def _span(self, work: Work, gains: FloatArray) -> _Round:
         data = work.data.dataset
-        edges, kept = self._choose(gains)
-        roots = [data.index(name) for name in self._roots()]
-        parents = direct(edges, data.n_columns, roots)
+        edges, kept = self._choose(data, gains)
+        roots, is_number = [data.index(name) for name in self._roots()], _mark_continuous(data)
+        parents = direct(edges, data.n_columns, [*roots, *np.flatnonzero(~is_number).tolist()])
         if any(parents[root] >= 0 for root in roots):
             raise ParameterError(f"root names two columns of one tree: {self.root!r}")
+        if any(j >= 0 and is_number[j] and not is_number[i] for i, j in enumerate(parents)):
+            raise ParameterError(
+                f"root {self.root!r}: a continuous column cannot be above categorical ones"
+            )
         structure = Structure(
             data.variables,
             {data.names[i]: data.names[j] for i, j in enumerate(parents) if j >= 0},
@@ -182,6 +213,14 @@ class ChowLiu(NetworkLearner):
         """Frequencies of the pairs; with missing values, EM from there."""
         data = work.data.dataset
         prior = pseudo_counts(structure, self.smoothing)
+        if structure.continuous:
+            work.say("EM")
+            settings = EMSettings(self.max_iterations, self.tolerance)
+            start = random_starts(structure, data, 1, work.seed)
+            forest = Forest(structure, work.data)
+            result = fit(forest, start, prior, settings, deadline=work.deadline)
+            warn_of_bounds(result)
+            return result
         counts = _count(structure, data)
         if not data.has_missing:
             parameters = _normalize(structure, counts + prior)
@@ -201,6 +240,10 @@ class ChowLiu(NetworkLearner):
         for i, j, counts in expected_pairs(network, data):
             gains[i, j] = gains[j, i] = score(counts[:, None, :, None])[0, 0]
         return gains
+
+
+def _mark_continuous(data: Dataset) -> BoolArray:
+    return np.array([not variable.is_categorical for variable in data.variables])
 
 
 def _count(structure: Structure, data: Dataset) -> FloatArray:

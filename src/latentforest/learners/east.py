@@ -28,13 +28,15 @@ from latentforest.search.search import Search, by_bic, by_improvement_ratio
 class EAST(TreeSearch):
     """Latent trees by search: expand, adjust, simplify, until BIC stops rising.
 
+    Continuous columns are Gaussian given the state of their latent variable.
+
     Parameters
     ----------
     mu, nu
         Local EM: random and guessed starts of each candidate, and iterations in all.
     evaluation
         How candidates are judged: "rl" (restricted likelihood) or "dc" (data completion, which
-        is faster and less exact).
+        is faster and less exact, and takes categorical columns only).
     cost_effectiveness
         Choose between state and node introductions by the gain of BIC per parameter; otherwise by
         BIC (EAST-RL0).
@@ -47,7 +49,8 @@ class EAST(TreeSearch):
         none.
     max_candidates
         Most node introductions, and most relocations, that get local EM in a step. If there are
-        more, those that data completion finds the most promising; none: all.
+        more, those that data completion (or, with continuous columns, correlation) finds the most
+        promising; none: all.
     n_runs
         Searches, each with its own random numbers; the best result is taken.
     any_mediator

@@ -48,7 +48,8 @@ class GaussianEAST(TreeSearch):
     Parameters
     ----------
     mu, nu
-        Local EM: starts of each new latent variable or state, and iterations in all.
+        Local EM: random starts of each new state (half as many of each new latent variable), and
+        iterations in all.
     cost_effectiveness
         Choose between introductions and pouchings by the gain of BIC per parameter; otherwise by
         BIC.
@@ -107,7 +108,7 @@ class GaussianEAST(TreeSearch):
 
     def __init__(
         self,
-        mu: int = 4,
+        mu: int = 8,
         nu: int = 20,
         cost_effectiveness: bool = True,
         n_winners: int = 4,

@@ -84,7 +84,8 @@ class RecursiveGrouping(LatentLearner):
         Distances above it are not compared; default: those with a standard error above one.
     leaves_only
         Observed variables are leaves. Otherwise one of them may be the parent of others, where
-        there is no sign of a latent variable in its place: the paper's minimal latent trees.
+        there is no sign of a latent variable in its place: the paper's minimal latent trees. Not
+        for tables with continuous columns, which are always leaves.
     n_starts
         Random starts for each latent variable, which are estimated one after another before EM on
         the whole.
@@ -122,6 +123,8 @@ class RecursiveGrouping(LatentLearner):
     >>> len(model.network_.latents), tree_distance(model.network_, truth)
     (4, 0.0)
     """
+
+    takes_continuous = True
 
     _along_spanning_tree: ClassVar[bool] = False
 
@@ -199,14 +202,16 @@ class RecursiveGrouping(LatentLearner):
         what = f"threshold {threshold:g}"
         work.say(f"{what}: grouping")
         reach = np.inf if self.reach is None else float(self.reach)
+        variables = work.data.dataset.variables
+        has_numbers = not all(variable.is_categorical for variable in variables)
         tree = grow_forest(
             distances.values,
             distances.errors,
             along_spanning_tree=self._along_spanning_tree,
-            leaves_only=bool(self.leaves_only),
+            leaves_only=bool(self.leaves_only) or has_numbers,
             grouping=Grouping(threshold, reach, work.is_late),
         )
-        structure = build_structure(tree, work.data.dataset.variables)
+        structure = build_structure(tree, variables)
         if any(structure == candidate.structure for candidate in earlier):
             return []
         settings = EMSettings(self.max_iterations, self.tolerance)

@@ -246,7 +246,7 @@ def _read_names(fixed: Any) -> list[str]:
 
 def make_start(table: Dataset) -> Structure:
     """A latent class model with two classes; columns of a single state or value stay alone."""
-    names = [name for name in table.names if _can_vary(table, name)]
+    names = [name for name in table.names if can_vary(table, name)]
     variables = [table.variable(name) for name in names]
     cards = [variable.n_states for variable in variables if variable.is_categorical]
     is_enough = len(names) > 1 if len(cards) < len(names) else most_states(cards) > 1
@@ -262,7 +262,7 @@ def make_start(table: Dataset) -> Structure:
     return Structure(variables, dict.fromkeys(names, latent))
 
 
-def _can_vary(table: Dataset, name: str) -> bool:
+def can_vary(table: Dataset, name: str) -> bool:
     """Whether a column has several states, or different values."""
     if table.variable(name).is_categorical:
         return table.variable(name).n_states > 1

@@ -64,23 +64,18 @@ def _list_families(structure: Structure, labels: Mapping[str, str]) -> Iterator[
 
 def _draw_forest(structure: Structure, labels: Mapping[str, str]) -> Iterator[str]:
     """Walk the trees depth first, with a stack because they may be deep."""
-    inner, leaves = _split_leaves(structure, structure.roots)
-    if leaves:
-        yield from _wrap(leaves, labels, WIDTH)
     # An entry: the name (or the leaves) to draw, the margin of its lines, and whether it is last.
     stack: list[tuple[str | list[str], str | None, bool]]
-    stack = [(name, None, True) for name in reversed(inner)]
+    stack = [(item, None, True) for item in reversed(_list_items(structure, structure.roots))]
     while stack:
         item, margin, is_last = stack.pop()
         first, rest = _prefixes(margin, is_last)
         if isinstance(item, list):
-            lines = _wrap(item, labels, max(WIDTH - len(rest), MIN_WIDTH))
+            lines = _wrap_leaves(structure, item, labels, max(WIDTH - len(rest), MIN_WIDTH))
             yield from (f"{rest if k else first}{line}" for k, line in enumerate(lines))
             continue
         yield f"{first}{labels[item]}"
-        inner, leaves = _split_leaves(structure, structure.children(item))
-        items: list[str | list[str]] = [leaves] if leaves else []
-        items.extend(inner)
+        items = _list_items(structure, structure.children(item))
         stack.extend((each, rest, k == 0) for k, each in enumerate(reversed(items)))
 
 
@@ -89,6 +84,18 @@ def _prefixes(margin: str | None, is_last: bool) -> tuple[str, str]:
     if margin is None:
         return "", ""
     return (f"{margin}└── ", f"{margin}    ") if is_last else (f"{margin}├── ", f"{margin}│   ")
+
+
+def _list_items(structure: Structure, names: Sequence[str]) -> list[str | list[str]]:
+    """Leaves that share lines, then those of each pouch, then the others one by one."""
+    inner, leaves = _split_leaves(structure, names)
+    single = [name for name in leaves if len(structure.pouch(name)) == 1]
+    pouches = dict.fromkeys(structure.pouch(name) for name in leaves if name not in single)
+    items: list[str | list[str]] = [single] if single else []
+    for pouch in pouches:
+        items.append([name for name in pouch if name in leaves])
+    items.extend(inner)
+    return items
 
 
 def _split_leaves(structure: Structure, names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -100,6 +107,17 @@ def _split_leaves(structure: Structure, names: Sequence[str]) -> tuple[list[str]
     ]
     together = set(leaves)
     return [name for name in names if name not in together], leaves
+
+
+def _wrap_leaves(
+    structure: Structure, names: Sequence[str], labels: Mapping[str, str], width: int
+) -> list[str]:
+    """List leaves, those of a pouch with a word before the first."""
+    if len(structure.pouch(names[0])) == 1:
+        return _wrap(names, labels, width)
+    named = {name: name for name in names}
+    named[names[0]] = f"pouch: {names[0]}"
+    return _wrap(names, named, width)
 
 
 def _wrap(names: Sequence[str], labels: Mapping[str, str], width: int) -> list[str]:

@@ -60,6 +60,44 @@ def spanning_forest(gains: NDArray[np.float64], least: float = -np.inf) -> list[
     return [(i, j) for _, i, j in sorted(found) if gains[i, j] > least]
 
 
+def layered_forest(
+    gains: NDArray[np.float64], is_lower: NDArray[np.bool_], least: float = -np.inf
+) -> list[Edge]:
+    """Return the best forest in which no lower node is above an upper one.
+
+    Then no path between upper nodes leads through a lower one, and lower nodes that are connected
+    hang on one upper node at most. The upper nodes have the best forest of their own; for the lower
+    ones, all upper nodes together are one.
+
+    Parameters
+    ----------
+    gains, least
+        As for ``spanning_forest``.
+    is_lower
+        Whether a node must not be the parent of those that are not lower, ``(n,)``.
+
+    Examples
+    --------
+    >>> gains = np.array([[0, 1, 9], [1, 0, 8], [9, 8, 0.0]])
+    >>> layered_forest(gains, np.array([False, False, True]))
+    [(0, 2), (0, 1)]
+    """
+    upper, lower = np.flatnonzero(~is_lower), np.flatnonzero(is_lower)
+    above = spanning_forest(gains[np.ix_(upper, upper)], least)
+    edges = [(int(upper[i]), int(upper[j])) for i, j in above]
+    n_upper = min(len(upper), 1)
+    contracted = np.zeros((n_upper + len(lower), n_upper + len(lower)))
+    contracted[n_upper:, n_upper:] = gains[np.ix_(lower, lower)]
+    best = np.zeros(len(lower), np.intp)
+    if n_upper:
+        best = gains[np.ix_(lower, upper)].argmax(axis=1)
+        contracted[0, 1:] = contracted[1:, 0] = gains[lower, upper[best]]
+    for i, j in spanning_forest(contracted, least):
+        a = lower[i - n_upper] if i >= n_upper else upper[best[j - n_upper]]
+        edges.append((min(int(a), int(lower[j - n_upper])), max(int(a), int(lower[j - n_upper]))))
+    return sorted(edges, key=lambda edge: -gains[edge])
+
+
 def direct(edges: Iterable[Edge], n: int, roots: Iterable[int] = ()) -> list[int]:
     """Return the parent of each node, -1 for roots.
 

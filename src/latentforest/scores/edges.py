@@ -12,9 +12,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import gammaln
 
+from latentforest.data.dataset import Dataset
 from latentforest.errors import ParameterError
 from latentforest.inference.information import Score, table_information
-from latentforest.kernels.types import FloatArray
+from latentforest.inference.mixed_information import InformationSettings, information_matrix
+from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 
 EDGE_CRITERIA = ("likelihood", "bic", "aic", "bde")
 
@@ -43,6 +45,48 @@ def edge_score(criterion: str, total_weight: float, equivalent_size: float = 1.0
         known = ", ".join(EDGE_CRITERIA)
         raise ParameterError(f"unknown criterion {criterion!r}; known are {known}")
     return _scale(lambda table: _penalized(table, penalties[criterion]), total_weight)
+
+
+def continuous_scores(data: Dataset, criterion: str, n_jobs: int | None = None) -> FloatArray:
+    """Return what an edge adds to a score for all pairs with a continuous column.
+
+    The edge makes a Gaussian depend on the other column: a mean and a variance for each state of
+    a categorical one, a line of a continuous one. Other pairs have zero.
+
+    Parameters
+    ----------
+    data
+        Columns of any kind.
+    criterion
+        "likelihood", "bic" or "aic".
+    n_jobs
+        Threads.
+    """
+    settings = InformationSettings("gaussian", n_jobs=n_jobs)
+    total = data.total_weight
+    price = {"likelihood": 0.0, "bic": 0.5 * math.log(total) if total > 0 else 0.0, "aic": 1.0}
+    if criterion not in price:
+        raise ParameterError(
+            f"criterion {criterion!r} is for categorical columns; with continuous ones, expected "
+            f"{', '.join(map(repr, price))}"
+        )
+    is_number = np.array([not variable.is_categorical for variable in data.variables])
+    slopes = [2 * (v.n_states - 1) if v.is_categorical else 1 for v in data.variables]
+    # Parameters of the edge by its parent, which is the categorical column if one is.
+    n_more = np.where(is_number, np.array(slopes)[:, None], slopes)
+    seen = np.stack([_is_there(column) for column in data.columns]).astype(np.float64)
+    complete = (seen * data.weights) @ seen.T
+    information = information_matrix(data, settings=settings)
+    np.fill_diagonal(information, 0.0)
+    gains: FloatArray = information * complete - price[criterion] * n_more
+    gains *= np.divide(total, complete, out=np.ones_like(complete), where=complete > 0)
+    gains[~(is_number[:, None] | is_number)] = 0.0
+    return gains
+
+
+def _is_there(column: AnyArray) -> BoolArray:
+    there: BoolArray = ~np.isnan(column) if column.dtype.kind == "f" else column >= 0
+    return there
 
 
 def _scale(gain: Callable[[FloatArray], FloatArray], total_weight: float) -> Score:

@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from latentforest.data.variable import Variable
 from latentforest.estimation.small import Counts, SmallModel
+from latentforest.estimation.small_rows import RowModel, Rows
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.information import joint_counts, posterior_information
 from latentforest.kernels.types import FloatArray, LongArray
@@ -20,8 +21,8 @@ PSEUDO_COUNT = 1e-3  # keeps the guessed tables of the bridges positive
 def bridge(
     data: PatternedData,
     islands: Sequence[Sequence[int]],
-    counts: Sequence[Counts],
-    models: Sequence[SmallModel],
+    counts: Sequence[Counts | Rows],
+    models: Sequence[SmallModel | RowModel],
     names: Sequence[str],
 ) -> Network:
     """Join latent class models to a tree.
@@ -38,7 +39,7 @@ def bridge(
     names
         Of the latent variables.
     """
-    posteriors = [model.posteriors(each) for model, each in zip(models, counts, strict=True)]
+    posteriors = [_find_posteriors(*pair) for pair in zip(models, counts, strict=True)]
     weights = data.dataset.weights
     above = span(posterior_information(posteriors, posteriors, weights))
     columns = data.dataset.variables
@@ -55,9 +56,21 @@ def bridge(
             joint = joint_counts(posteriors[above[i]], posteriors[i], weights) + PSEUDO_COUNT
             tables[name] = joint / joint.sum(axis=1, keepdims=True)
     for variable in columns:
-        if variable.name not in tables:
+        if variable.name in tables:
+            continue
+        if variable.is_categorical:
             tables[variable.name] = np.full(variable.n_states, 1.0 / variable.n_states)
+        else:
+            about = data.summary(variable.name)
+            tables[variable.name] = np.array([about.mean, about.variance])
     return Network.from_tables([*latents, *columns], parents, tables)
+
+
+def _find_posteriors(model: SmallModel | RowModel, table: Counts | Rows) -> FloatArray:
+    if isinstance(model, SmallModel):
+        assert isinstance(table, Counts)  # for the type checker: it was fitted to them
+        return model.posteriors(table)
+    return model.posteriors(table)
 
 
 def span(information: FloatArray) -> LongArray:

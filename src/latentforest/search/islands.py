@@ -14,11 +14,11 @@ import numpy as np
 
 from latentforest.estimation.small import (
     Counts,
-    SmallFits,
     SmallModel,
     count_parameters,
     count_patterns,
 )
+from latentforest.estimation.small_rows import ANY_NUMBER, AnyFits, RowModel, Rows, read_rows
 from latentforest.inference.forest import PatternedData
 from latentforest.kernels.types import BoolArray, FloatArray
 from latentforest.search.regularity import most_states
@@ -70,7 +70,7 @@ class IslandBuilder:
         seed: int,
     ) -> None:
         self.data, self.information, self.settings = data, information, settings
-        self.fits = SmallFits(seed)
+        self.fits = AnyFits(seed)
         self.pairs = ClosestPairs(information)
 
     def build(self, columns: Sequence[int], tell: Tell) -> list[list[int]]:
@@ -116,7 +116,7 @@ class IslandBuilder:
     def is_unidimensional(self, S: Sequence[int], W: int, X: int) -> bool:
         """UD-test: whether one latent variable is enough for the island with a new column."""
         anchors = self._choose_anchors(S, W, X)
-        counts = count_patterns(self.data, [*anchors, W, X])
+        counts = self.read([*anchors, W, X])
         is_far = np.zeros(len(anchors) + 2, np.bool_)
         is_far[-2:] = True
         m1 = self.fit_one(counts)
@@ -133,13 +133,20 @@ class IslandBuilder:
         closeness = self.information[W, others] + self.information[X, others]
         return [others[j] for j in np.sort(np.argsort(-closeness, kind="stable")[:n])]
 
-    def fit_one(self, counts: Counts) -> SmallModel:
+    def read(self, columns: Sequence[int]) -> Counts | Rows:
+        """Take some columns: as a table of counts, or row by row if some are continuous."""
+        variables = self.data.dataset.variables
+        if all(variables[j].is_categorical for j in columns):
+            return count_patterns(self.data, columns)
+        return read_rows(self.data, columns)
+
+    def fit_one(self, counts: Counts | Rows) -> SmallModel | RowModel:
         """LearnLCM: one more state as long as BIC rises.
 
         An island of two columns will get a neighbour, without which it would not be regular.
         """
         is_far = np.zeros(len(counts.cards), np.bool_)
-        cards = [*counts.cards] if len(counts.cards) > 2 else [*counts.cards, 2]
+        cards = [*counts.limits] if len(counts.limits) > 2 else [*counts.limits, 2]
         best = self.fits.fit(counts, 2)
         for n_states in range(3, self._limit(cards) + 1):
             if self._bound(counts, n_states, 1, is_far) <= self._bic(best):
@@ -150,12 +157,14 @@ class IslandBuilder:
             best = model
         return best
 
-    def _fit_two(self, counts: Counts, is_far: BoolArray, limit: float) -> SmallModel:
+    def _fit_two(
+        self, counts: Counts | Rows, is_far: BoolArray, limit: float
+    ) -> SmallModel | RowModel:
         """LearnLTM-2L: a state for either variable as long as BIC rises, up to a limit.
 
         States that cannot lift BIC over the limit are not tried.
         """
-        near, far = counts.cards[~is_far], counts.cards[is_far]
+        near, far = counts.limits[~is_far], counts.limits[is_far]
         best = self.fits.fit(counts, 2, 2, is_far)
         while self._bic(best) <= limit:
             sizes = ((best.n_near + 1, best.n_far), (best.n_near, best.n_far + 1))
@@ -172,16 +181,18 @@ class IslandBuilder:
             best = better
         return best
 
-    def _bic(self, model: SmallModel) -> float:
+    def _bic(self, model: SmallModel | RowModel) -> float:
         return model.bic(self.data.total_weight)
 
-    def _bound(self, counts: Counts, n_near: int, n_far: int, is_far: BoolArray) -> float:
+    def _bound(self, counts: Counts | Rows, n_near: int, n_far: int, is_far: BoolArray) -> float:
         """No model with so many states has a higher BIC."""
         dimension = count_parameters(counts.cards, n_near, n_far, is_far)
         return counts.highest - 0.5 * dimension * float(np.log(self.data.total_weight))
 
     def _limit(self, neighbours: Sequence[int]) -> int:
         limit = most_states([int(card) for card in neighbours])
+        if max(neighbours) >= ANY_NUMBER:  # a continuous column bounds no number of states
+            limit = ANY_NUMBER
         return limit if self.settings.max_states is None else min(limit, self.settings.max_states)
 
 

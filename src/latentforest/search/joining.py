@@ -12,11 +12,14 @@ import math
 import numpy as np
 
 from latentforest.data.dataset import Dataset
+from latentforest.inference.columns import summarize
 from latentforest.inference.forest import Forest
+from latentforest.inference.mixed_information import gaussian_gain
 from latentforest.inference.posteriors import compute_posteriors, fill_impossible
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
+from latentforest.search.one_by_one import guess_gaussians
 from latentforest.search.tables import pack, soften
 
 
@@ -36,16 +39,25 @@ def join_trees(network: Network, forest: Forest, table: Dataset) -> Network:
     """
     values = _find_ends(network, forest, table)
     tree = _number_trees(network.structure)
+    numbers = set(network.structure.continuous)
     gains = []
     for a, b in itertools.combinations(values, 2):
         if tree[a] != tree[b] and not {a, b}.isdisjoint(network.latents):
-            counts = (table.weights[:, None] * values[a]).T @ values[b]
-            gain = measure_gain(counts)
+            if b in numbers or a in numbers:
+                number, other = (b, a) if b in numbers else (a, b)
+                gain, joint = _measure_number(table, number, values[other])
+                a, b = other, number
+            else:
+                joint = (table.weights[:, None] * values[a]).T @ values[b]
+                gain = measure_gain(joint)
             if gain > 0:
-                gains.append((gain, a, b, counts))
-    for _, a, b, counts in sorted(gains, key=lambda each: -each[0]):
+                gains.append((gain, a, b, joint))
+    for _, a, b, joint in sorted(gains, key=lambda each: -each[0]):
+        if tree[a] != tree[b] and b in numbers:
+            network = pack(network.structure.with_parents({b: a}), network, {b: joint})
+        elif tree[a] != tree[b]:
+            network = _add_edge(network, a, b, joint)
         if tree[a] != tree[b]:
-            network = _add_edge(network, a, b, counts)
             old, new = tree[b], tree[a]
             tree = {name: new if number == old else number for name, number in tree.items()}
     return network
@@ -63,6 +75,19 @@ def measure_gain(counts: FloatArray) -> float:
     return information - 0.5 * n_parameters * math.log(total)
 
 
+def _measure_number(table: Dataset, name: str, shares: FloatArray) -> tuple[float, FloatArray]:
+    """What a continuous column gains below a latent variable, and its Gaussians there."""
+    values, weights = table.column(name), table.weights
+    used, about = ~np.isnan(values) & (weights > 0), summarize(name, values, weights)
+    gaussians = guess_gaussians(table, name, shares)
+    if about.is_constant or not used.any():
+        return 0.0, gaussians
+    x, w = values[used], weights[used]
+    gain = float(w.sum()) * gaussian_gain(x, shares[used], w, about.least_variance)
+    price = (shares.shape[1] - 1) * math.log(max(table.total_weight, 1.0))
+    return gain - price, gaussians
+
+
 def _find_ends(network: Network, forest: Forest, table: Dataset) -> dict[str, FloatArray]:
     """Where edges may end: posteriors of the latent variables, values of the columns alone."""
     structure = network.structure
@@ -70,6 +95,10 @@ def _find_ends(network: Network, forest: Forest, table: Dataset) -> dict[str, Fl
     fill_impossible(posteriors, network, structure.latents)
     ends = dict(zip(structure.latents, posteriors, strict=True))
     for name in structure.observed:
+        if name in structure.continuous:
+            if not structure.neighbours(name):
+                ends[name] = table.column(name)
+            continue
         n_states = table.variable(name).n_states
         if not structure.neighbours(name) and n_states > 1:
             ends[name] = np.vstack([np.eye(n_states), np.zeros(n_states)])[table.column(name)]

@@ -18,7 +18,9 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.starts import random_starts
+from latentforest.inference.columns import summarize
 from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.mixed_information import expected_moments
 from latentforest.inference.posteriors import compute_posteriors, fill_impossible
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.network import Network
@@ -28,6 +30,7 @@ from latentforest.search.regularity import most_states
 from latentforest.search.tables import soften
 
 LATENT = "latent"  # name of the class variable; columns are numbered
+ANY_NUMBER = 1 << 16  # of states that a continuous column can tell apart
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Stepwise:
     def list_counts(self, columns: Sequence[int]) -> range:
         """Numbers of states to try between columns with these numbers of states."""
         most = max(2, most_states(columns))
+        if max(columns, default=0) >= ANY_NUMBER:  # a continuous column tells any number apart
+            most = ANY_NUMBER
         if self.n_states is not None:
             n = min(self.n_states, most)
             return range(n, n + 1)
@@ -120,16 +125,16 @@ def _take_columns(
     """One column from each side of a latent variable, and how many states there may be at least."""
     variables, columns, bounds = [], [], []
     for number, z in enumerate(structure.neighbours(name)):
+        source, states = None, tuple[str, ...]()
         if z in posteriors:
             codes: AnyArray = posteriors[z].argmax(axis=1)
-            card = bound = posteriors[z].shape[1]
+            states = tuple(map(str, range(posteriors[z].shape[1])))
         else:
             source = _find_observed(structure, name, z)
-            codes, card = dataset.column(source), dataset.variable(source).n_states
-            bound = card if source == z else 2
-        variables.append(Variable(str(number), tuple(map(str, range(card)))))
+            codes, states = dataset.column(source), dataset.variable(source).states or ()
+        variables.append(Variable(str(number), states or None))
         columns.append(codes)
-        bounds.append(bound)
+        bounds.append((len(states) or ANY_NUMBER) if source in (None, z) else 2)
     return Dataset(variables, columns, dataset.weights), bounds
 
 
@@ -180,10 +185,16 @@ def _assemble(structure: Structure, dataset: Dataset, posteriors: dict[str, Floa
     parents = {name: structure.parents(name) for name in structure.names}
     values = dict(posteriors)
     for name in structure.observed:
+        if name in structure.continuous:
+            continue
         n_states = dataset.variable(name).n_states
         values[name] = np.vstack([np.eye(n_states), np.zeros(n_states)])[dataset.column(name)]
     tables = {}
     for name in structure.names:
+        if name in structure.continuous:
+            above = structure.parents(name)
+            tables[name] = guess_gaussians(dataset, name, values[above[0]] if above else None)
+            continue
         weighted = dataset.weights[:, None] * values[name]
         counts = weighted.sum(axis=0)
         for parent in structure.parents(name):
@@ -192,3 +203,20 @@ def _assemble(structure: Structure, dataset: Dataset, posteriors: dict[str, Floa
         uniform = np.full_like(counts, 1.0 / counts.shape[-1])
         tables[name] = soften(np.divide(counts, total, out=uniform, where=total > 0))
     return Network.from_tables(variables, parents, tables)
+
+
+def guess_gaussians(dataset: Dataset, name: str, shares: FloatArray | None) -> FloatArray:
+    """Mean and variance of a continuous column, in each state of its parent if it has one.
+
+    ``shares`` are the probabilities of the parent's states in each row.
+    """
+    values, weights = dataset.column(name), dataset.weights
+    about, used = summarize(name, values, weights), ~np.isnan(values) & (weights > 0)
+    alone = np.array([about.mean, about.variance])
+    if shares is None:
+        return alone
+    if not used.any():
+        return np.tile(alone, (shares.shape[1], 1))
+    x, w, least = values[used], weights[used], about.least_variance
+    _, means, variances = expected_moments(x, shares[used], w, least)
+    return np.stack([means, variances], axis=1)

@@ -112,7 +112,7 @@ def fit_locally(
         table[...] = 1.0 if name in data.rows else edited.cpd(name)
     starts = _stack(structure, frozen, candidate.guess(evidence, effort))
     settings = EMSettings(max_iterations=effort.nu, tolerance=LOCAL_TOLERANCE, accelerate=False)
-    result = fit(forest, starts, settings=settings)
+    result = fit(forest, starts, settings=settings, names_bounded=False)
     tables = [structure.table_view(result.parameters, name).ravel() for name in region]
     return Proposal(candidate, result.log_likelihood + offset, np.concatenate(tables))
 

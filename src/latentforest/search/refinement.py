@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from latentforest.data.dataset import Dataset
 from latentforest.estimation.em import EMSettings
 from latentforest.inference.forest import Forest
 from latentforest.inference.information import indicators, joint_counts, posterior_information
+from latentforest.inference.mixed_information import expected_moments, gaussian_gain
 from latentforest.inference.posteriors import compute_all_posteriors
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
@@ -146,9 +148,30 @@ def inform(model: Model) -> tuple[FloatArray, dict[str, FloatArray]]:
     parts = []
     for start in range(0, table.n_columns, COLUMNS_AT_ONCE):
         names = table.names[start : start + COLUMNS_AT_ONCE]
-        left = [indicators(table, name) for name in names]
+        left = [_rows_of(table, name) for name in names]
         parts.append(posterior_information(left, right, table.weights))
-    return np.concatenate(parts), posteriors
+    information = np.concatenate(parts)
+    for j, name in enumerate(table.names):
+        if not table.variable(name).is_categorical:
+            information[j] = _inform_number(model, name, right)
+    return information, posteriors
+
+
+def _rows_of(table: Dataset, name: str) -> FloatArray:
+    """Indicators of a column; a continuous one is judged by itself."""
+    if table.variable(name).is_categorical:
+        return indicators(table, name)
+    return np.ones((table.n_rows, 1))
+
+
+def _inform_number(model: Model, name: str, posteriors: Sequence[FloatArray]) -> list[float]:
+    """What a row gains on average if a continuous column depends on each latent variable."""
+    values, weights = model.data.dataset.column(name), model.data.dataset.weights
+    used, least = ~np.isnan(values) & (weights > 0), model.data.summary(name).least_variance
+    if not used.any():
+        return [0.0] * len(posteriors)
+    x, w = values[used], weights[used]
+    return [gaussian_gain(x, each[used], w, least) for each in posteriors]
 
 
 def apply_all(
@@ -188,6 +211,20 @@ def _key(candidate: Candidate) -> tuple[Any, ...]:
     return tuple(frozenset(value) if isinstance(value, tuple) else value for value in values)
 
 
+def _guess_table(model: Model, name: str, posterior: FloatArray) -> FloatArray:
+    """The table of a column given a latent variable, by its posterior."""
+    table = model.data.dataset
+    if table.variable(name).is_categorical:
+        counts = joint_counts(posterior, indicators(table, name), table.weights) + 1e-3
+        shares: FloatArray = counts / counts.sum(axis=1, keepdims=True)
+        return shares
+    values = table.column(name)
+    used, least = ~np.isnan(values) & (table.weights > 0), model.data.summary(name).least_variance
+    x, w = values[used], table.weights[used]
+    _, means, variances = expected_moments(x, posterior[used], w, least)
+    return np.stack([means, variances], axis=1)
+
+
 def relocate(model: Model, settings: EMSettings, deadline: float | None) -> tuple[Model, int]:
     """Move all columns at once to the latent variables that say most about them.
 
@@ -203,7 +240,7 @@ def _move_columns(model: Model) -> tuple[Network, int]:
     information, posteriors = inform(model)
     place = {name: i for i, name in enumerate(latents)}
     cards = np.array([structure.shape(name)[-1] for name in latents])
-    own = np.array([variable.n_states for variable in table.variables])
+    own = np.array([model.tree.cards[name] for name in table.names])
     penalty = 0.5 * np.log(table.total_weight) * np.outer(own - 1, cards - 1)
     score = table.total_weight * information - penalty
     homes = [structure.parents(name) for name in table.names]
@@ -220,6 +257,5 @@ def _move_columns(model: Model) -> tuple[Network, int]:
             n_columns[best[j]] += 1
             name, target = table.names[j], latents[best[j]]
             parents[name] = (target,)
-            counts = joint_counts(posteriors[target], indicators(table, name), table.weights)
-            tables[name] = (counts + 1e-3) / (counts + 1e-3).sum(axis=1, keepdims=True)
+            tables[name] = _guess_table(model, name, posteriors[target])
     return pack(structure.rewired(parents), model.network, tables), len(parents)

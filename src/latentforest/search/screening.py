@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from latentforest.search.candidate import Candidate
 from latentforest.search.completion import Completion, score_relocations
+from latentforest.search.mixed_screening import MIXED_JUDGES, Posteriors
 from latentforest.search.model import Model
 from latentforest.search.operators import NodeIntroduction, NodeRelocation
 from latentforest.search.search import Rank
@@ -25,7 +26,7 @@ def screen(
 
     Only node introductions and relocations are that numerous. A relocation is judged by its
     expected BIC, an introduction by what the pair's dependence given the hub could gain at most.
-    Data completion knows no continuous columns: where there are some, all candidates are returned.
+    Data completion knows no continuous columns: where there are some, see ``mixed_screening``.
 
     Parameters
     ----------
@@ -40,18 +41,20 @@ def screen(
     check
         Called now and then; may raise an exception to end the work.
     """
-    if model.network.structure.continuous:
-        return list(candidates)
     groups: dict[type[Candidate], list[Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(type(candidate), []).append(candidate)
     completion: Completion | None = None
+    known: Posteriors | None = None
     for operator, group in groups.items():
         if most is None or len(group) <= most or operator not in JUDGES:
             continue
-        if completion is None:
-            completion = Completion(model.messages, check)
-        scores = JUDGES[operator](completion, model, group, rank)
+        if model.network.structure.continuous:
+            known = known or Posteriors(model.messages, check)
+            scores = MIXED_JUDGES[operator](known, model, group, rank)
+        else:
+            completion = completion or Completion(model.messages, check)
+            scores = JUDGES[operator](completion, model, group, rank)
         best = heapq.nlargest(most, range(len(group)), key=scores.__getitem__)
         groups[operator] = [group[i] for i in sorted(best)]
     return [candidate for group in groups.values() for candidate in group]

@@ -25,6 +25,7 @@ from latentforest.search.tree import Rules
 
 RIDGE = 1e-3  # added to correlations of features
 N_MERGES = 10  # most pairs of states that are tried to be merged
+SORTED = 3  # features by which rows are sorted before any is drawn
 N_LLOYD = 4  # rounds of k-means
 BLUR = 0.05  # share of the uniform distribution in shares found by clustering
 
@@ -68,9 +69,8 @@ class LimbStateIntroduction(LimbStates):
         features = collect_features(evidence, self.limbs[1:])
         rng = effort.generator(self.operator, self.hub)
         found = [_split_state(features, posterior, k) for k in range(posterior.shape[1])]
-        n_random = max(effort.mu - len(found), 1)
         card = self.after.cards[self.hub]
-        found += [_cluster(features, evidence.weights, card, rng) for _ in range(n_random)]
+        found += [_cluster(features, evidence.weights, card, rng) for _ in range(effort.mu)]
         return [self._guess_from(evidence, shares) for shares in found]
 
 
@@ -128,7 +128,7 @@ class LimbIntroduction(PouchCandidate):
         rest = features - posterior @ _average(features, posterior, evidence.weights)
         rng = effort.generator(self.operator, self.hub, *self.region)
         found = [posterior @ introduce(posterior.shape[1], card)]
-        for i in range(max(effort.mu - 1, 1)):
+        for i in range(max(effort.mu // 2, 2)):
             found.append(_cluster((rest, features)[i % 2], evidence.weights, card, rng))
         return [self._guess_from(evidence, posterior, shares) for shares in found]
 
@@ -273,14 +273,15 @@ def _split_state(features: FloatArray, posterior: FloatArray, k: int) -> FloatAr
 def _cluster(
     features: FloatArray, weights: FloatArray, card: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Divide rows by k-means from seeds that lie apart."""
+    """Divide rows by k-means from seeds that lie apart, whatever the order of the rows."""
+    order = np.lexsort(features.T[::-1][-SORTED:])
     chance = weights
     centers = np.empty((card, features.shape[1]))
     distance = np.full(len(features), np.inf)
     for k in range(card):
-        below = np.cumsum(chance)
+        below = np.cumsum(chance[order])
         row = int(np.searchsorted(below, rng.random() * below[-1], "right"))
-        centers[k] = features[min(row, len(features) - 1)]
+        centers[k] = features[order[min(row, len(features) - 1)]]
         distance = np.minimum(distance, ((features - centers[k]) ** 2).sum(axis=1))
         chance = distance * weights if distance.any() else weights
     for _ in range(N_LLOYD):

@@ -1,0 +1,205 @@
+"""GS: several independent clusterings of the rows (Galimberti and Soffritti 2007).
+
+The columns are partitioned. Each group has a latent class model of its own, and the groups are
+independent of each other. Groups are merged from single columns upwards, as long as BIC rises.
+"""
+
+from __future__ import annotations
+
+import numbers
+from itertools import combinations
+from typing import Any
+
+from latentforest.data.table import Table
+from latentforest.errors import ParameterError
+from latentforest.estimation.em import EMSettings, Monitor
+from latentforest.estimation.priors import Smoothing, pseudo_counts
+from latentforest.inference.threads import map_threads
+from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.finish import finish
+from latentforest.learners.progress import Say
+from latentforest.model import Structure
+from latentforest.search.groups import (
+    COVARIANCES,
+    GroupFits,
+    GroupModel,
+    GroupSettings,
+    put_together,
+)
+from latentforest.search.model import LEAST_GAIN
+
+STEP = ("step", "left", "right", "n_states", "gain", "bic", "n_groups")  # columns of the history
+
+
+class IndependentClusterings(LatentLearner):
+    """A forest of latent class models over a partition of the columns, not connected (GS).
+
+    Every column begins as a group of its own. In each step those two groups are merged whose common
+    model, with the number of classes that is best for it, raises BIC most.
+
+    Parameters
+    ----------
+    covariance
+        Of the continuous columns of a group in each class: "diagonal" (independent columns), "full"
+        (one joint Gaussian), or "best", which is chosen for each group by BIC.
+    max_states
+        Most classes of a group.
+    n_starts
+        Random starts of models with two classes. Those with more start from the classes of one
+        less, one of them split, and from up to four random points.
+    max_iterations, tolerance
+        Of EM; the last model is fitted more closely.
+    smoothing
+        Pseudo-counts of the final parameters: a number for each cell, "laplace", arrays by
+        variable, or "cv" for the number that predicts blocks of held-out rows best. The search
+        itself is by maximum likelihood.
+    n_jobs
+        Threads; the result does not depend on it.
+    random_state, time_limit, progress
+        As for all learners. When the time is up, or on Ctrl-C, no more groups are merged.
+
+    Attributes
+    ----------
+    network_, log_likelihood_, n_parameters_, bic_
+        As for every learner.
+    groups_
+        Names of the columns of each group, in the order of the latent variables, then groups
+        without any.
+    history_
+        One row for each merger.
+    interrupted_, stopped_
+        True after Ctrl-C; why learning ended early, if it did.
+    monitor_
+        How the last EM went.
+
+    Examples
+    --------
+    >>> from latentforest.datasets import generate, random_latent_forest
+    >>> truth = random_latent_forest(2, depth=1, width=4, random_state=0)
+    >>> model = IndependentClusterings(random_state=0).fit(generate(truth, 1000, random_state=0))
+    >>> sorted(len(group) for group in model.groups_)
+    [4, 4]
+    """
+
+    takes_continuous = True
+
+    groups_: tuple[tuple[str, ...], ...]
+    interrupted_: bool
+    stopped_: str | None
+    monitor_: Monitor
+
+    def __init__(
+        self,
+        covariance: str = "diagonal",
+        max_states: int = 20,
+        n_starts: int = 8,
+        max_iterations: int = 200,
+        tolerance: float = 1e-6,
+        smoothing: Smoothing = 0.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        progress: bool | Say = False,
+    ) -> None:
+        self.covariance = covariance
+        self.max_states = max_states
+        self.n_starts = n_starts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.progress = progress
+
+    def _learn(self, work: Work) -> Learned:
+        self._check(work)
+        settings = EMSettings(self.max_iterations, self.tolerance)
+        fits = GroupFits(
+            work.data,
+            GroupSettings(
+                self.covariance,
+                int(self.max_states),
+                int(self.n_starts),
+                settings,
+                work.seed,
+                work.deadline,
+            ),
+        )
+        groups = [fits.best([name]) for name in work.table.names]
+        steps: list[dict[str, Any]] = []
+        was_interrupted, stopped = False, None
+        try:
+            while (merger := self._find_merger(work, fits, groups)) is not None:
+                left, right, merged = merger
+                rest = [group for group in groups if group not in (left, right)]
+                groups = [*rest, merged]
+                steps.append(_describe(len(steps), left, right, merged, groups))
+        except KeyboardInterrupt:
+            was_interrupted = True
+        if work.is_late():
+            stopped = "the time limit was reached"
+        groups = sorted(groups, key=lambda group: group.n_states == 1)
+        network = put_together(groups, work.table.variables)
+        value = sum(group.log_likelihood for group in groups)
+        result, network = finish(work, network, value, self.smoothing, settings, was_interrupted)
+        attributes = {
+            "groups": tuple(group.columns for group in groups),
+            "interrupted": was_interrupted or result.monitor.was_interrupted,
+            "stopped": stopped,
+            "monitor": result.monitor,
+        }
+        history = Table({name: [step[name] for step in steps] for name in STEP})
+        return Learned(network, result.log_likelihood, history, attributes)
+
+    def _find_merger(
+        self, work: Work, fits: GroupFits, groups: list[GroupModel]
+    ) -> tuple[GroupModel, GroupModel, GroupModel] | None:
+        """Return the two groups whose merger raises BIC most, with their model; none if none."""
+        pairs, most = list(combinations(groups, 2)), LEAST_GAIN
+        total = sum(group.bic for group in groups)
+
+        def judge(pair: tuple[GroupModel, GroupModel]) -> GroupModel | None:
+            a, b = pair
+            return None if work.is_late() else fits.best(a.columns + b.columns)
+
+        found: tuple[GroupModel, GroupModel, GroupModel] | None = None
+        for n_done, merged in enumerate(map_threads(judge, pairs, work.data.n_jobs)):
+            pair = pairs[n_done]
+            if merged is None:
+                return None
+            gain = merged.bic - pair[0].bic - pair[1].bic
+            if gain > most:
+                most, found = gain, (*pair, merged)
+            work.say(
+                f"{len(groups)} groups, BIC {total:,.1f}: "
+                f"{n_done + 1:,} of {len(pairs):,} mergers, best gain {most:,.1f}"
+            )
+        return found
+
+    def _check(self, work: Work) -> None:
+        if self.covariance not in COVARIANCES:
+            known = ", ".join(map(repr, COVARIANCES))
+            raise ParameterError(f"covariance must be one of {known}, got {self.covariance!r}")
+        for name in ("max_states", "n_starts"):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < 1:
+                raise ParameterError(f"{name} must be a whole number from 1, got {value!r}")
+        if self.smoothing != "cv":
+            pseudo_counts(Structure(work.table.variables, {}), self.smoothing)
+
+
+def _describe(
+    number: int, left: GroupModel, right: GroupModel, merged: GroupModel, groups: list[GroupModel]
+) -> dict[str, Any]:
+    """Make the row of the trace."""
+    values = (
+        number + 1,
+        ", ".join(left.columns),
+        ", ".join(right.columns),
+        merged.n_states,
+        merged.bic - left.bic - right.bic,
+        sum(group.bic for group in groups),
+        len(groups),
+    )
+    return dict(zip(STEP, values, strict=True))
