@@ -87,7 +87,7 @@ def fit_posterior(
     if np.shape(prior) != (size,):
         raise ParameterError(f"prior has shape {np.shape(prior)}, expected ({size},)")
     kind = _BlockTask if find_inside(forest.structure) else _Task
-    task = kind(forest, prior, settings or EMSettings(), report, deadline)
+    task = kind(forest, prior, settings or EMSettings(), report, deadline, False)
     task.frozen = find_potentials(forest, starts[0])
     return task.climb(starts)
 
@@ -151,9 +151,6 @@ class _Task(Task):
 
     def log_prior(self, theta: FloatArray) -> float:
         return -float(divergence(self.families, self.prior, theta))
-
-    def find_bounded(self, theta: FloatArray) -> tuple[str, ...]:
-        return ()
 
 
 class _BlockTask(_Task):
