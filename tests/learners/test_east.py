@@ -616,3 +616,10 @@ def test_reserves_are_called_where_no_winner_is_better(monkeypatch, n_reserves):
     failed = [b for b in batches if not b[3] and b[2] == 2 and b[1] in ("expand", "adjust")]
     if n_reserves:
         assert {b[0] for b in failed} >= numbers
+
+
+@pytest.mark.parametrize(("n_columns", "n_reserves"), [(7, 3), (60, 20)])
+def test_reserves_grow_with_the_number_of_columns(n_columns, n_reserves):
+    table = Dataset.from_table(np.zeros((2, n_columns), int))
+    assert EAST()._count_reserves(table) == n_reserves
+    assert EAST(n_reserves=5)._count_reserves(table) == 5

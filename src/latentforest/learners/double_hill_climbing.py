@@ -66,7 +66,7 @@ class DoubleHillClimbing(TreeSearch):
         nu: int = 20,
         evaluation: str = "rl",
         n_winners: int = 4,
-        n_reserves: int = 10,
+        n_reserves: int | None = None,
         max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,

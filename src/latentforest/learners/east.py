@@ -45,8 +45,8 @@ class EAST(TreeSearch):
         paper it is one.
     n_reserves
         If the winners of a step are no better than the current model, so many of the next best
-        candidates get full EM too, but for deletions and local adjustment. In the paper there are
-        none.
+        candidates get full EM too, but for deletions and local adjustment; by default half as many
+        as columns, 20 at most. In the paper there are none.
     max_candidates
         Most node introductions, and most relocations, that get local EM in a step. If there are
         more, those that data completion (or, with continuous columns, correlation) finds the most
@@ -106,7 +106,7 @@ class EAST(TreeSearch):
         evaluation: str = "rl",
         cost_effectiveness: bool = True,
         n_winners: int = 4,
-        n_reserves: int = 10,
+        n_reserves: int | None = None,
         max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,

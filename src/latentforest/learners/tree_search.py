@@ -26,6 +26,7 @@ from latentforest.search.regularity import most_states
 from latentforest.search.search import Search, SearchEnded
 from latentforest.search.tree import Rules
 
+MOST_RESERVES = 20  # by default
 START_STARTS = 64  # starts of EM for the latent class model that a search begins with
 NOT_SEARCHED = (  # settings that do not change the steps of a search
     "checkpoint",
@@ -57,7 +58,7 @@ class TreeSearch(LatentLearner):
         nu: int = 20,
         evaluation: str = "rl",
         n_winners: int = 4,
-        n_reserves: int = 10,
+        n_reserves: int | None = None,
         max_candidates: int | None = 2000,
         n_runs: int = 1,
         any_mediator: bool = True,
@@ -159,7 +160,7 @@ class TreeSearch(LatentLearner):
             mu=int(self.mu),
             nu=int(self.nu),
             n_winners=int(self.n_winners),
-            n_reserves=int(self.n_reserves),
+            n_reserves=self._count_reserves(work.table),
             max_candidates=self.max_candidates,
             settings=EMSettings(self.max_iterations, self.tolerance),
             rules=Rules(self.max_states, frozenset(_read_names(self.fixed))),
@@ -197,6 +198,12 @@ class TreeSearch(LatentLearner):
             raise KeyboardInterrupt
         return Model(Network(structure, result.parameters), result.log_likelihood, work.data)
 
+    def _count_reserves(self, table: Dataset) -> int:
+        """By default half as many as columns: more columns, more places to look at."""
+        if self.n_reserves is None:
+            return min(table.n_columns // 2, MOST_RESERVES)
+        return int(self.n_reserves)
+
     def _check_parameters(self, table: Dataset) -> None:
         for name, least in (
             ("mu", 1),
@@ -209,7 +216,7 @@ class TreeSearch(LatentLearner):
             ("max_steps", 0),
         ):
             value = getattr(self, name)
-            if value is None and name.startswith("max"):
+            if value is None and (name.startswith("max") or name == "n_reserves"):
                 continue
             if not isinstance(value, numbers.Integral) or value < least:
                 raise ParameterError(f"{name} must be a whole number from {least}, got {value!r}")
