@@ -229,6 +229,8 @@ def growth() -> None:
             rows.append({**setting, "CPU seconds": cpu})
         numbers = [435 if value is None else value for value in values]
         axis.loglog(numbers, seconds, "o-")
+        axis.set_xticks(numbers, [f"{number:,}" for number in numbers])
+        axis.minorticks_off()
         axis.set_xlabel({"pairs": "candidate pairs (435: all, IL)"}.get(what, what))
         slope = np.polyfit(np.log(numbers), np.log(seconds), 1)[0]
         axis.set_title(f"power {slope:.2f}", fontsize=9)

@@ -20,6 +20,7 @@ MAX_STEPS = 12  # of a search, in the table of its steps
 OPERATORS = (
     "NI, ND: a latent variable introduced, deleted; SI, SD: a state; NR: a variable relocated"
 )
+POUCH_OPERATORS = "PO, UP: columns joined in a pouch, taken out of one"
 
 
 def describe_data(source: str, data: Dataset) -> dict[str, Any]:
@@ -140,6 +141,8 @@ def print_steps(console: Console, history: Table) -> None:
     console.print(table)
     if any(row["operator"] for row in shown):
         console.print(OPERATORS, style="dim", soft_wrap=True)
+    if any(row["operator"] in ("PO", "UP") for row in shown):
+        console.print(POUCH_OPERATORS, style="dim", soft_wrap=True)
 
 
 def print_topics(console: Console, topics: Table) -> None:

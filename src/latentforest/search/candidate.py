@@ -27,18 +27,6 @@ class Candidate:
     operator: ClassVar[str]
     change: int
 
-    @classmethod
-    @abstractmethod
-    def propose(cls, tree: Tree, rules: Rules) -> Iterator[Candidate]:
-        """Yield the candidates of this operator, regular models only."""
-
-    @classmethod
-    @abstractmethod
-    def plan_fits(
-        cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[Task]:
-        """Return local fits of all candidates, to be run in any order."""
-
     @abstractmethod
     def edit(self, network: Network) -> Network:
         """Apply the operator; shared parameters stay, new ones get a first guess."""
@@ -56,6 +44,23 @@ class Candidate:
     @abstractmethod
     def __str__(self) -> str:
         """Say where the operator is applied."""
+
+
+@dataclass(frozen=True)
+class TreeCandidate(Candidate):
+    """One way to apply an operator to a latent tree whose columns are leaves of their own."""
+
+    @classmethod
+    @abstractmethod
+    def propose(cls, tree: Tree, rules: Rules) -> Iterator[TreeCandidate]:
+        """Yield the candidates of this operator, regular models only."""
+
+    @classmethod
+    @abstractmethod
+    def plan_fits(
+        cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
+    ) -> list[Task]:
+        """Return local fits of all candidates, to be run in any order."""
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,14 @@ import numpy as np
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
-from latentforest.search.candidate import Candidate, Effort, Proposal, Task
+from latentforest.search.candidate import Candidate, Effort, Proposal
 from latentforest.search.pouch_evidence import Evidence
 from latentforest.search.pouch_tree import Limb, PouchTree, Tables, assemble
 from latentforest.search.tables import soften
-from latentforest.search.tree import Rules, Tree
+from latentforest.search.tree import Rules
 
 LOCAL_TOLERANCE = 1e-6  # gain per row at which local EM stops
 
@@ -71,16 +70,6 @@ class PouchCandidate(Candidate):
     def edit(self, network: Network) -> Network:
         """Apply the operator; the free tables are left empty."""
         return assemble(self.after, self.root, network.rooted_at(self.root), self.region)
-
-    @classmethod
-    def propose(cls, tree: Tree, rules: Rules) -> Iterator[Candidate]:
-        raise NotImplementedError("trees with pouches have propose_in")
-
-    @classmethod
-    def plan_fits(
-        cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[Task]:
-        raise NotImplementedError("trees with pouches are fitted by fit_locally")
 
 
 def name_rests(n: int) -> list[str]:

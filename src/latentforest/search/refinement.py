@@ -21,7 +21,7 @@ from latentforest.inference.mixed_information import expected_moments, gaussian_
 from latentforest.inference.posteriors import compute_all_posteriors
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Proposal
+from latentforest.search.candidate import Candidate, Effort, Proposal, TreeCandidate
 from latentforest.search.model import Model, fit_fully, is_better
 from latentforest.search.operators import (
     NodeDeletion,
@@ -201,6 +201,7 @@ def _renew(
         if moved not in tree.neighbours.get(origin, ()):
             return None
         return next(NodeRelocation.between(tree, rules, moved, origin, {candidate.target}), None)
+    assert isinstance(candidate, TreeCandidate)
     offered = type(candidate).propose(tree, rules)
     return candidate if any(_key(other) == _key(candidate) for other in offered) else None
 

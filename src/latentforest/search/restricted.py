@@ -12,7 +12,7 @@ from latentforest.estimation.em import EMSettings
 from latentforest.estimation.region import fit_region, make_region
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.threads import map_threads
-from latentforest.search.candidate import Candidate, Effort, Proposal, Task
+from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
 from latentforest.search.model import Model
 from latentforest.search.tables import soften
 
@@ -35,8 +35,9 @@ def evaluate_restricted(
     tell
         Called with proposals as they come.
     """
-    by_operator: dict[type[Candidate], list[Candidate]] = {}
+    by_operator: dict[type[TreeCandidate], list[Candidate]] = {}
     for candidate in candidates:
+        assert isinstance(candidate, TreeCandidate)
         by_operator.setdefault(type(candidate), []).append(candidate)
     messages = model.messages
     if not messages.agree_with(model.log_likelihood):

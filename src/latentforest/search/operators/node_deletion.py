@@ -10,7 +10,7 @@ import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Proposal, Task
+from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
 from latentforest.search.random_tables import draw_tables
 from latentforest.search.star import fit_moved
 from latentforest.search.tables import mix, pack, soften_unless
@@ -18,7 +18,7 @@ from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
 
 
 @dataclass(frozen=True)
-class NodeDeletion(Candidate):
+class NodeDeletion(TreeCandidate):
     """``node`` deleted, its neighbours ``moved`` tied to ``into``."""
 
     operator: ClassVar[str] = "ND"

@@ -17,7 +17,7 @@ from latentforest.kernels.bases import Task as KernelTask
 from latentforest.kernels.regions import run_task
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Proposal, Task
+from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
 from latentforest.search.naming import name_new_latent
 from latentforest.search.random_tables import draw_tables
 from latentforest.search.regularity import most_states
@@ -28,7 +28,7 @@ PIECE_ROWS = 1_000_000  # rows times candidates of one task
 
 
 @dataclass(frozen=True)
-class NodeIntroduction(Candidate):
+class NodeIntroduction(TreeCandidate):
     """``name``, a new latent variable with ``card`` states, between ``hub`` and two neighbours.
 
     It gets as many states as the hub, or as many as are regular; if the rules allow any mediator,

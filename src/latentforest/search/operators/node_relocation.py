@@ -12,13 +12,13 @@ from latentforest.inference.messages import Messages
 from latentforest.kernels.bases import RELOCATIONS, make_task
 from latentforest.kernels.regions import run_task
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Proposal, Task
+from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
 from latentforest.search.tables import mix, pack
 from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
 
 
 @dataclass(frozen=True)
-class NodeRelocation(Candidate):
+class NodeRelocation(TreeCandidate):
     """``moved`` and all behind it taken from ``origin`` and tied to ``target``.
 
     An origin that keeps two neighbours only, and is irregular for that, is ``dissolved``: the two

@@ -11,14 +11,14 @@ import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Task
+from latentforest.search.candidate import Candidate, Effort, Task, TreeCandidate
 from latentforest.search.states import Around, FitOfStates, change_of_card, with_states
 from latentforest.search.tables import mix
 from latentforest.search.tree import Rules, Tree
 
 
 @dataclass(frozen=True)
-class StateDeletion(Candidate):
+class StateDeletion(TreeCandidate):
     """``hub`` with ``card`` states, one less than it has."""
 
     operator: ClassVar[str] = "SD"

@@ -11,7 +11,7 @@ import numpy as np
 from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Task
+from latentforest.search.candidate import Candidate, Effort, Task, TreeCandidate
 from latentforest.search.states import Around, FitOfStates, change_of_card, with_states
 from latentforest.search.tree import Rules, Tree
 
@@ -19,7 +19,7 @@ APART = 0.5  # how far the halves of a split state are pushed apart
 
 
 @dataclass(frozen=True)
-class StateIntroduction(Candidate):
+class StateIntroduction(TreeCandidate):
     """``hub`` with ``card`` states, one more than it has."""
 
     operator: ClassVar[str] = "SI"
