@@ -205,6 +205,7 @@ def growth() -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullLocator
 
     plt.rcParams.update({"svg.hashsalt": "growth", "svg.fonttype": "none"})  # same, small files
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), sharey=True)
@@ -230,7 +231,7 @@ def growth() -> None:
         numbers = [435 if value is None else value for value in values]
         axis.loglog(numbers, seconds, "o-")
         axis.set_xticks(numbers, [f"{number:,}" for number in numbers])
-        axis.minorticks_off()
+        axis.xaxis.set_minor_locator(NullLocator())
         axis.set_xlabel({"pairs": "candidate pairs (435: all, IL)"}.get(what, what))
         slope = np.polyfit(np.log(numbers), np.log(seconds), 1)[0]
         axis.set_title(f"power {slope:.2f}", fontsize=9)
