@@ -59,11 +59,16 @@ class Messages:
         self._neighbours = {name: structure.neighbours(name) for name in self.hubs}
         builder = _Builder(self)
         self.arm_numbers, self.arms, self.values = builder.number, builder.arms, builder.values
+        self.widest = max(map(self.card, self.hubs), default=0)
         pass_messages(self.arms, self.values)
 
     def neighbours(self, hub: str) -> tuple[str, ...]:
         """Names of the neighbours of a latent variable, in the order of its arms."""
         return self._neighbours[hub]
+
+    def card(self, name: str) -> int:
+        """Number of states of a variable."""
+        return self.network.structure.shape(name)[-1]
 
     def arm(self, hub: str, neighbour: str) -> int:
         """Number of the arm of a latent variable that starts with a neighbour."""
@@ -87,7 +92,7 @@ class Messages:
 
     def posterior(self, hub: str) -> FloatArray:
         """P(hub | row) for every row, ``(n_rows, n_states)``."""
-        arms, width = self.arms, self.network.structure.shape(hub)[-1]
+        arms, width = self.arms, self.card(hub)
         step = -(-width // LANES) * LANES
         with np.errstate(divide="ignore"):
             logs = np.tile(np.log(self.table(hub)), (self.data.n_rows, 1))
@@ -103,12 +108,12 @@ class Messages:
 
     def table(self, hub: str, neighbour: str | None = None) -> FloatArray:
         """P(neighbour | hub), or P(hub)."""
-        width = self.network.structure.shape(hub)[-1]
+        width = self.card(hub)
         if neighbour is None:
             place = int(self.arms.prior[self.number[hub]])
             return self.values.tables[place : place + width]
         place = int(self.arms.table[self.arm(hub, neighbour)])
-        card = self.network.structure.shape(neighbour)[-1]
+        card = self.card(neighbour)
         return self.values.tables[place : place + width * card].reshape(width, card)
 
 

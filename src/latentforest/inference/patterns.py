@@ -193,14 +193,16 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
     queue: list[tuple[int, int, Mask, Mask]] = []
 
     def consider(i: int, first: int, last: int) -> None:
-        if sizes[tops[i]] > most:  # a union has at least as many patterns
+        here = tops[i]
+        if sizes[here] > most:  # a union has at least as many patterns
             return
         for j in range(max(first, 0), min(last + 1, len(tops))):
-            if j != i and sizes[tops[j]] <= most:
-                low, high = (tops[i], tops[j]) if i < j else (tops[j], tops[i])
-                count = store.count(low, high)
+            there = tops[j]
+            if j != i and sizes[there] <= most:
+                count = store.count(here, there)
                 if count <= most:
-                    heapq.heappush(queue, (count, len(queue), low, high))
+                    pair = (here, there) if i < j else (there, here)
+                    heapq.heappush(queue, (count, len(queue), *pair))
 
     for i in range(len(tops)):
         consider(i, i + 1, i + WINDOW)

@@ -5,7 +5,9 @@ The only place that knows both the names of variables and the layout of the kern
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -90,32 +92,27 @@ def draw_forest(
         Nodes of other forests over the same table; new ones are added.
     """
     known = {} if known is None else known
-    masks: dict[str, Mask] = {}
-    for name in reversed(structure.order):
-        masks[name] = bits.get(name, 0)
-        for child in structure.children(name):
-            masks[name] |= masks[child]
     continuous = {name: bits[name] for name in structure.continuous}
     blocks = find_blocks(structure) if continuous else ()
-    reached = _reach(structure, dense)
+    reached = _reach(structure, dense) if dense else structure.order
     drawn: dict[str, Node] = {}
     key: tuple[object, ...]
     for name in reversed(reached):
         if name in continuous:
             continue
-        parents, card, own = structure.parents(name), structure.shape(name)[-1], bits.get(name, 0)
-        width = structure.shape(name)[0] if parents else card
+        parents, shape, own = structure.parents(name), structure.shape(name), bits.get(name, 0)
+        card, below = shape[-1], structure.children(name)
+        width = shape[0] if parents else card
         if name in dense:
-            drawn[name] = Node(P.DENSE, card, width, masks[name], name)
-        elif own and parents and not structure.children(name):
+            drawn[name] = Node(P.DENSE, card, width, _find_mask(structure, name, bits), name)
+        elif own and parents and not below:
             key = (name, card, width)
             drawn[name] = known.get(key) or known.setdefault(
                 key, Node(P.LEAF, card, width, own, name)
             )
         else:
-            below = structure.children(name)
             children = [drawn[child] for child in below if child in drawn]
-            measures = [child for child in below if child in continuous]
+            measures = [child for child in below if child in continuous] if continuous else ()
             here = [block for block in blocks if block.parent == name]
             # A node in the dictionary keeps its children, so that nothing else has their ids.
             key = (name, card, width, not parents, *map(id, children), *measures, *here)
@@ -127,8 +124,9 @@ def draw_forest(
                     children.append(Node(P.DENSE, card, card, own))
                 if not children:
                     children.append(Node(P.DENSE, card, card, 0))
+                mask = _union(child.mask for child in children)
                 children = _gather(children, card, group)
-                node = Node(P.HIDDEN, card, width, masks[name], name, children, not parents)
+                node = Node(P.HIDDEN, card, width, mask, name, children, not parents)
                 known[key] = node
             drawn[name] = node
     alone = _draw_gaussians(structure.roots, 1, continuous, blocks)
@@ -168,10 +166,21 @@ def _draw(
     block: GaussianBlock | None = None,
 ) -> Node:
     parts = tuple(continuous[name] for name in columns)
-    mask = 0
-    for part in parts:
-        mask |= part
-    return Node(kind, len(columns), width, mask, columns=columns, parts=parts, block=block)
+    return Node(kind, len(columns), width, _union(parts), columns=columns, parts=parts, block=block)
+
+
+def _union(masks: Iterable[Mask]) -> Mask:
+    return functools.reduce(operator.or_, masks, 0)
+
+
+def _find_mask(structure: Structure, name: str, bits: Mapping[str, Mask]) -> Mask:
+    """Return the observed variables at and below a variable."""
+    mask, stack = 0, [name]
+    while stack:
+        here = stack.pop()
+        mask |= bits.get(here, 0)
+        stack += structure.children(here)
+    return mask
 
 
 def _reach(structure: Structure, dense: Collection[str]) -> list[str]:

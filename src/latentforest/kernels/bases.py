@@ -85,13 +85,15 @@ STAR_WITHOUT = 3  # ND: `arm` of a hub replaced by others
 STAR_AROUND = 4  # SI, SD: all tables around a hub, rooted at neighbour `arm` if that is not -1
 
 
-def make_task(kind: int, hub: int, arm: int) -> Task:
-    """A task with nothing but its kind and place; the rest is replaced as needed."""
+def _make_empty() -> Task:
     nothing, one = np.empty(0, np.int64), np.ones(1, np.int64)
     groups, codes, floats = np.empty((0, 2), np.int64), np.empty((0, 0), np.int32), np.empty(0)
     region = Region(0, False, 0, nothing, one - 1, groups, nothing, nothing, codes, floats)
     starts = np.empty((0, 0))
-    return Task(kind, hub, arm, 0, 0, one, nothing, region, starts, 0, floats, nothing, 0)
+    return Task(0, 0, 0, 0, 0, one, nothing, region, starts, 0, floats, nothing, 0)
+
+
+EMPTY = _make_empty()  # a task with nothing; what it needs is replaced
 
 
 @part

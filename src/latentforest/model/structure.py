@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
@@ -94,21 +95,22 @@ class Structure:
         self._children = _invert(parents)
         self._order = None
         self._is_forest = max(map(len, parents.values())) <= 1
-        cards = self._cards
-        self._shapes = {
-            name: (*map(cards.__getitem__, family), cards[name]) for name, family in parents.items()
-        }
-        for name in self._continuous:
-            rows = [cards[parent] for parent in parents[name] if cards[parent]]
-            n_slopes = len(parents[name]) - len(rows)
-            n_columns = 1 + len(self._pouch_of.get(name, (name,))) + n_slopes
-            self._shapes[name] = (*rows, n_columns)
-        self._offsets: dict[str, int] = {}
-        self._n_values = 0
-        for name, shape in self._shapes.items():
-            self._offsets[name] = self._n_values
-            self._n_values += math.prod(shape)
+        self._place_tables({name: self._find_shape(name) for name in parents})
         self._hash: int | None = None
+
+    def _find_shape(self, name: str) -> tuple[int, ...]:
+        family, cards = self._parents[name], self._cards
+        if cards[name]:
+            return (*map(cards.__getitem__, family), cards[name])
+        rows = [cards[parent] for parent in family if cards[parent]]
+        n_slopes = len(family) - len(rows)
+        return (*rows, 1 + len(self._pouch_of.get(name, (name,))) + n_slopes)
+
+    def _place_tables(self, shapes: dict[str, tuple[int, ...]]) -> None:
+        self._shapes = shapes
+        ends = list(accumulate(map(math.prod, shapes.values()), initial=0))
+        self._offsets = dict(zip(shapes, ends, strict=False))
+        self._n_values = ends[-1]
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -264,7 +266,33 @@ class Structure:
         """
         structure = Structure.__new__(Structure)
         structure.__dict__.update(self.__dict__)
-        structure._wire({**self._parents, **changes}, self._pouches)
+        structure._parents = {**self._parents, **changes}
+        structure._children = {**self._children}
+        for name, family in changes.items():
+            for parent in self._parents[name]:
+                siblings = structure._children[parent]
+                structure._children[parent] = tuple(each for each in siblings if each != name)
+            for parent in family:
+                siblings = (*structure._children[parent], name)
+                structure._children[parent] = tuple(sorted(siblings, key=self._offsets.__getitem__))
+        structure._order = structure._hash = None
+        structure._is_forest = max(map(len, structure._parents.values())) <= 1
+        shapes = {name: structure._find_shape(name) for name in changes}
+        structure._place_tables({**self._shapes, **shapes})
+        return structure
+
+    def with_variable(self, variable: Variable) -> Structure:
+        """Return a structure in which a latent variable has other states."""
+        if not (self.variable(variable.name).latent and variable.latent and variable.states):
+            raise ModelError(f"variable {variable.name!r} must be latent, before and after")
+        return self._laid_out({**self._variables, variable.name: variable}, self._parents)
+
+    def _laid_out(
+        self, variables: dict[str, Variable], parents: dict[str, tuple[str, ...]]
+    ) -> Structure:
+        """Return a structure of variables and parents that need no check, with these pouches."""
+        structure = Structure.__new__(Structure)
+        structure._lay_out(variables, parents, self._pouches)
         return structure
 
     def with_pouches(self, pouches: Pouches) -> Structure:

@@ -6,7 +6,8 @@ import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -63,8 +64,7 @@ class TreeCandidate(Candidate):
         """Return local fits of all candidates, to be run in any order."""
 
 
-@dataclass(frozen=True)
-class Proposal:
+class Proposal(NamedTuple):
     """A candidate with its restricted log-likelihood and the tables that reach it."""
 
     candidate: Candidate
@@ -107,7 +107,7 @@ class Effort:
     seed: int
     max_candidates: int | None = None
 
-    @property
+    @cached_property
     def limits(self) -> Limits:
         """Stopping rules of the kernels: plain EM, ``nu`` iterations."""
         return Limits(self.nu, -np.inf, False, self.nu)

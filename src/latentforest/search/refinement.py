@@ -183,7 +183,7 @@ def apply_all(
     for proposal in proposals:
         candidate = _renew(tree, rules, proposal.candidate, cards)
         if candidate is not None:
-            network = replace(proposal, candidate=candidate).realise(network)
+            network = proposal._replace(candidate=candidate).realise(network)
             tree = Tree(network.structure)
             applied.append(proposal.candidate)
     return network, applied

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -46,16 +45,18 @@ def evaluate_restricted(
     for operator, group in by_operator.items():
         tasks += operator.plan_fits(messages, group, effort)
     proposals: list[Proposal] = []
+    is_tree = len(model.network.structure.roots) == 1
     rest: dict[str, float] = {}
     for found in map_threads(lambda task: task(), tasks, model.data.n_jobs):
         for proposal in found:
-            hub = proposal.candidate.root
-            if hub not in rest:
-                rest[hub] = messages.rest(hub, model.log_likelihood)
             if not math.isfinite(proposal.log_likelihood):
                 proposal = fit_slowly(model, proposal.candidate, effort)
-            elif rest[hub]:
-                proposal = replace(proposal, log_likelihood=proposal.log_likelihood + rest[hub])
+            elif not is_tree:
+                hub = proposal.candidate.root
+                if hub not in rest:
+                    rest[hub] = messages.rest(hub, model.log_likelihood)
+                whole = proposal.log_likelihood + rest[hub]
+                proposal = proposal._replace(log_likelihood=whole)
             proposals.append(proposal)
         tell(proposals[-len(found) :])
     return proposals

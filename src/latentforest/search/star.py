@@ -9,7 +9,7 @@ import numpy as np
 from latentforest.inference.messages import Messages
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.arms import EACH_ROW, LEAF_ARM
-from latentforest.kernels.bases import STAR_AROUND, STAR_WITHOUT, Region, Task, make_task
+from latentforest.kernels.bases import EMPTY, STAR_AROUND, STAR_WITHOUT, Region, Task
 from latentforest.kernels.em import Limits
 from latentforest.kernels.regions import run_task
 from latentforest.kernels.types import FloatArray, IntArray
@@ -49,8 +49,8 @@ def fit_around(
     region = _group(messages, others, arms, pivot is not None)
     region = region._replace(root_card=root_card, is_prior_free=True, middle_card=middle_card)
     arm = NO_ARM if pivot is None else messages.arm(hub, pivot)
-    task = make_task(STAR_AROUND, messages.number[hub], arm)
-    return _run(messages, task._replace(region=region, starts=starts), limits)
+    task = EMPTY._replace(kind=STAR_AROUND, hub=messages.number[hub], arm=arm, region=region)
+    return _run(messages, task, starts, limits)
 
 
 def fit_moved(
@@ -60,13 +60,16 @@ def fit_moved(
     moved = [z for z in messages.neighbours(node) if z != into]
     region = _group(messages, moved, [messages.arm(node, z) for z in moved], True)
     region = region._replace(root_card=messages.network.structure.shape(into)[-1])
-    task = make_task(STAR_WITHOUT, messages.number[into], messages.arm(into, node))
-    return _run(messages, task._replace(region=region, starts=starts), limits)
+    hub, arm = messages.number[into], messages.arm(into, node)
+    task = EMPTY._replace(kind=STAR_WITHOUT, hub=hub, arm=arm, region=region)
+    return _run(messages, task, starts, limits)
 
 
-def _run(messages: Messages, task: Task, limits: Limits) -> tuple[float, FloatArray]:
-    scores, results = np.empty(1), np.empty((1, task.starts.shape[1]))
-    task = task._replace(starts=np.ascontiguousarray(task.starts))
+def _run(
+    messages: Messages, task: Task, starts: FloatArray, limits: Limits
+) -> tuple[float, FloatArray]:
+    scores, results = np.empty(1), np.empty((1, starts.shape[1]))
+    task = task._replace(starts=np.ascontiguousarray(starts))
     run_task(messages.arms, messages.values, task, limits, scores, results)
     return float(scores[0]), results[0]
 

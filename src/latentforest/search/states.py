@@ -11,7 +11,6 @@ from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
-from latentforest.model.structure import Structure
 from latentforest.search.candidate import Candidate, Effort, Proposal
 from latentforest.search.random_tables import draw_tables
 from latentforest.search.star import choose_pivot, fit_around
@@ -51,11 +50,7 @@ def with_states(network: Network, hub: str, card: int, guess: Guess) -> Network:
     """Give a variable another number of states; the tables around it are guessed."""
     network = network.rooted_at(hub)
     old = network.structure
-    variables = [
-        Variable.hidden(hub, card) if variable.name == hub else variable
-        for variable in old.variables
-    ]
-    structure = Structure(variables, {name: old.parents(name) for name in old.names})
+    structure = old.with_variable(Variable.hidden(hub, card))
     tables = {z: np.array(network.cpd(z)) for z in old.children(hub)}
     numbers = frozenset(old.continuous).intersection(tables)
     guessed = guess(Around(np.array(network.cpd(hub)), tables, numbers))

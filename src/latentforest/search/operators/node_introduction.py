@@ -12,7 +12,7 @@ import numpy as np
 
 from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
-from latentforest.kernels.bases import MEDIATORS, UPPER_MEDIATORS, make_task
+from latentforest.kernels.bases import EMPTY, MEDIATORS, UPPER_MEDIATORS
 from latentforest.kernels.bases import Task as KernelTask
 from latentforest.kernels.regions import run_task
 from latentforest.kernels.types import FloatArray, LongArray
@@ -206,7 +206,9 @@ class _Fit:
         left = self.messages.arm(self.hub, self.group[0].left)
         lo, hi = min(self.arms), max(self.arms) + 1
         hub_card = int(self.messages.arms.width[left])
-        task = make_task(MEDIATORS, self.messages.number[self.hub], left)._replace(lo=lo, hi=hi)
+        task = EMPTY._replace(
+            kind=MEDIATORS, hub=self.messages.number[self.hub], arm=left, lo=lo, hi=hi
+        )
         return self._run(task, lo, hi, hub_card, int(self.messages.arms.card[left]))
 
     def _run(self, task: KernelTask, lo: int, hi: int, root_card: int, card: int) -> list[Proposal]:
@@ -222,8 +224,9 @@ class _Fit:
         n_values = root_card + most * (root_card + int(widest.max()) + card)
         scores, results = np.empty(hi - lo), np.empty((hi - lo, n_values))
         run_task(messages.arms, messages.values, task, self.effort.limits, scores, results)
+        values = scores.tolist()
         return [
-            Proposal(candidate, float(scores[arm - lo]), results[arm - lo, root_card:])
+            Proposal(candidate, values[arm - lo], results[arm - lo, root_card:])
             for arm, candidate in zip(self.arms, self.group, strict=True)
         ]
 
@@ -235,5 +238,5 @@ class _FitUpper(_Fit):
         arms, hub = self.messages.arms, self.messages.number[self.hub]
         upper = self.messages.arm(self.hub, self.group[0].left)
         lo, hi = int(arms.first[hub]), int(arms.first[hub + 1])
-        task = make_task(UPPER_MEDIATORS, hub, upper)
+        task = EMPTY._replace(kind=UPPER_MEDIATORS, hub=hub, arm=upper)
         return self._run(task, lo, hi, int(arms.card[upper]), int(arms.width[upper]))

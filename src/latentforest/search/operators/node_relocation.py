@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.inference.messages import Messages
-from latentforest.kernels.bases import RELOCATIONS, make_task
+from latentforest.kernels.bases import EMPTY, RELOCATIONS
 from latentforest.kernels.regions import run_task
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
@@ -148,27 +148,29 @@ class _Fit:
     def __call__(self) -> list[Proposal]:
         messages, group = self.messages, self.group
         n_hubs, moved = len(messages.hubs), messages.arm(group[0].origin, group[0].moved)
+        targets = [messages.number[candidate.target] for candidate in group]
         is_target = np.zeros(n_hubs, np.int64)
-        for candidate in group:
-            is_target[messages.number[candidate.target]] = 1
-        is_passed = self._mark_way(is_target)
-        card = int(messages.arms.card[moved])
-        widest = int(messages.arms.width.max())
-        scores, results = np.empty(n_hubs), np.empty((n_hubs, widest * (1 + card)))
-        task = make_task(RELOCATIONS, messages.number[group[0].origin], moved)
-        task = task._replace(marks=is_target, ways=is_passed)
+        is_target[targets] = 1
+        card = messages.card(group[0].moved)
+        scores, results = np.empty(n_hubs), np.empty((n_hubs, messages.widest * (1 + card)))
+        task = EMPTY._replace(
+            kind=RELOCATIONS,
+            hub=messages.number[group[0].origin],
+            arm=moved,
+            marks=is_target,
+            ways=self._mark_way(),
+        )
         run_task(messages.arms, messages.values, task, self.effort.limits, scores, results)
-        proposals = []
-        for candidate in group:
-            hub = messages.number[candidate.target]
-            first = messages.arms.width[messages.arms.first[hub]]
-            proposals.append(Proposal(candidate, float(scores[hub]), results[hub, first:]))
-        return proposals
+        values = scores.tolist()
+        return [
+            Proposal(candidate, values[hub], results[hub, messages.card(candidate.target) :])
+            for candidate, hub in zip(group, targets, strict=True)
+        ]
 
-    def _mark_way(self, is_target: np.ndarray) -> np.ndarray:
+    def _mark_way(self) -> np.ndarray:
         """Mark the targets and all latent variables between them and the origin."""
         messages, origin = self.messages, self.group[0].origin
-        if is_target.sum() > 3:  # nearly all are on some way
+        if len(self.group) > 3:  # nearly all are on some way
             return np.ones(len(messages.hubs), np.int64)
         is_latent = messages.number
         came_from = {origin: origin}
