@@ -381,6 +381,8 @@ class Task:
 def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
     """Name the columns, constant ones aside, with a variance at its lower bound."""
     structure = forest.structure
+    if not structure.continuous:
+        return ()
     inside = {name for block in list_blocks(forest) for name in block.names}
     found = [*find_bounded_in_blocks(forest, theta)] if inside else []
     for name in (set(structure.continuous) & set(forest.free)) - inside:

@@ -12,6 +12,7 @@ from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
 from latentforest.search.candidate import Stream
+from latentforest.search.tables import SideBySide
 
 
 def draw_tables(
@@ -23,16 +24,18 @@ def draw_tables(
     (uniform, if it is latent) and a uniform draw. Gaussians have the values of rows that lie apart
     as their means, the same rows for all neighbours.
     """
-    structure = messages.network.structure
     tables = _draw_gaussians(messages, hub, names, stream, n_starts, card)
-    for z in names:
-        if z in tables:
-            continue
-        n_states = structure.shape(z)[-1]
-        base = np.full(n_states, 1.0 / n_states)
-        if z not in messages.number:
-            base = messages.table(hub) @ messages.table(hub, z)
-        tables[z] = stream.draw_around(base, n_starts, card)
+    others = [z for z in names if z not in tables]
+    if others:
+        bases, prior = [], messages.table(hub)
+        for z in others:
+            n_states = messages.card(z)
+            is_latent = z in messages.number
+            bases.append([1 / n_states] * n_states if is_latent else prior @ messages.table(hub, z))
+        beside = SideBySide([len(base) for base in bases])
+        noise = stream.generator.standard_exponential((n_starts, card, beside.edges[-1]))
+        drawn = 0.5 * (np.concatenate(bases) + beside.normalised(noise))
+        tables.update(zip(others, beside.parts(drawn), strict=True))
     return tables
 
 

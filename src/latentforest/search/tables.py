@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -29,6 +30,28 @@ def mix(shares: FloatArray, table: FloatArray, is_continuous: bool) -> FloatArra
         away = table[:, 0] - mixed[:, :1]
         mixed[:, 1] += (shares * away**2).sum(axis=1)
     return mixed
+
+
+class SideBySide:
+    """Tables that lie beside each other along the last axis, to be handled in one go.
+
+    ``position`` is the place of each column in its own table.
+    """
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        self.widths = np.array(widths)
+        self.edges = list(accumulate(widths, initial=0))
+        self.position = np.arange(self.edges[-1]) - np.repeat(self.edges[:-1], self.widths)
+
+    def normalised(self, joined: FloatArray) -> FloatArray:
+        """Divide the rows of each table by their sums."""
+        sums = np.add.reduceat(joined, self.edges[:-1], axis=-1)
+        rows: FloatArray = joined / np.repeat(sums, self.widths, axis=-1)
+        return rows
+
+    def parts(self, joined: FloatArray) -> list[FloatArray]:
+        """The tables, as views."""
+        return [joined[..., low:high] for low, high in pairwise(self.edges)]
 
 
 def soften_unless(is_continuous: bool, table: FloatArray) -> FloatArray:

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.inference.messages import Messages
-from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Task, TreeCandidate
 from latentforest.search.states import Around, FitOfStates, change_of_card, with_states
+from latentforest.search.tables import SideBySide
 from latentforest.search.tree import Rules, Tree
 
 APART = 0.5  # how far the halves of a split state are pushed apart
@@ -79,24 +79,22 @@ def split_all(around: Around) -> Around:
     priors = around.prior[source]
     priors[each, each] *= 0.5
     priors[:, -1] *= 0.5
-    tables = {}
-    for z, table in around.tables.items():
-        split = table[source]
-        if z in around.continuous:
-            step = around.steps[z] if around.steps else APART * np.sqrt(table[:, 1])
-            split[each, each, 0] += step
-            split[:, -1, 0] -= step
-            split[each, each, 1] -= step**2
-            split[:, -1, 1] -= step**2
-        else:
-            signs = np.full(table.shape[1], APART)
-            signs[1::2] = -APART
-            split[each, each] = _normalise(table * (1 + signs))
-            split[:, -1] = _normalise(table * (1 - signs))
-        tables[z] = split
+    tables = {z: table for z, table in around.tables.items() if z not in around.continuous}
+    if tables:
+        beside = SideBySide([table.shape[1] for table in tables.values()])
+        joined = np.concatenate(list(tables.values()), axis=1)
+        signs = np.where(beside.position % 2, -APART, APART)
+        split = joined[source]
+        split[each, each] = beside.normalised(joined * (1 + signs))
+        split[:, -1] = beside.normalised(joined * (1 - signs))
+        tables = dict(zip(tables, beside.parts(split), strict=True))
+    for z in around.continuous:
+        table = around.tables[z]
+        step = around.steps[z] if around.steps else APART * np.sqrt(table[:, 1])
+        moved = table[source]
+        moved[each, each, 0] += step
+        moved[:, -1, 0] -= step
+        moved[each, each, 1] -= step**2
+        moved[:, -1, 1] -= step**2
+        tables[z] = moved
     return Around(priors, tables, around.continuous)
-
-
-def _normalise(table: FloatArray) -> FloatArray:
-    rows: FloatArray = table / table.sum(axis=1, keepdims=True)
-    return rows
