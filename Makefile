@@ -31,7 +31,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/east.py
 	$(BIN)/python benchmarks/greedy.py
 	$(BIN)/python benchmarks/recovery.py
-	$(BIN)/python benchmarks/continuous.py
+	$(BIN)/python benchmarks/comparison.py run
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .

@@ -46,6 +46,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "CIL_10": lambda: IncrementalForest(candidate_pairs=10, random_state=0),
     "GEAST": lambda: GaussianEAST(smoothing="cv", random_state=0),
     "GS": lambda: IndependentClusterings(smoothing=1, random_state=0),
+    "GS best": lambda: IndependentClusterings("best", smoothing=1, random_state=0),
     "LCM": lambda: LatentClass(smoothing=1, random_state=0),
     "LCM full": lambda: LatentClass(smoothing=1, covariance="full", random_state=0),
     "IL as published": lambda: IncrementalForest(reroot=False, random_state=0),

@@ -1,9 +1,8 @@
 """IncrementalForest (IL, CIL) against published figures, and how its cost grows.
 
-Run ``python benchmarks/incremental.py [part ...] [--only NAME,...] [--one]``; with ``--one`` all
-priors are worth one observation. The parts are ``original``,
-``folds``, ``shuffled``, ``forests``, ``large`` and ``growth``. One thread; compilation is not
-counted.
+Run ``python benchmarks/incremental.py [part ...] [--only NAME,...]``. The parts are ``original``,
+``forests``, ``large`` and ``growth``. One thread; compilation is not counted. The published folds
+are in ``comparison.py``.
 """
 
 from __future__ import annotations
@@ -22,20 +21,11 @@ from latentforest import Dataset, IncrementalForest
 from latentforest.datasets.generate import generate, random_latent_tree
 from latentforest.errors import LatentForestWarning
 
-CONTINUOUS = ["iris", "buddymove", "yeast", "alcohol", "wine", "nba", "wdbc"]
-MIXED = ["haberman", "user_knowledge", "ecoli", "parkinsons", "autos", "thyroid"]
-DISCRETE = ["hiv_test", "house_building", "hayes_roth", "balance_scale", "car_evaluation"]
-DISCRETE += ["vote", "spect_heart", "alarm", "coil_42"]
-SETS = [f"continuous/{n}" for n in CONTINUOUS]
-SETS += [f"mixed/{n}" for n in MIXED] + [f"discrete/{n}" for n in DISCRETE]
-LARGE = ["continuous/waveform", "continuous/100_plants", "continuous/geo_music"]
-LARGE += ["mixed/spanish_living_conditions"]
+CONTINUOUS = ["iris", "wine"]  # among the sets of the measured programs
 METHODS: dict[str, int | None] = {"IL": None, "CIL_1": 1, "CIL_10": 10}
-PUBLISHED = ("IL", "CIL_1", "CIL_10")
 PICTURE = Path(__file__).parents[1] / "docs" / "incremental-growth.svg"
 
 only: list[str] = []
-strengths: list[Any] = [1.0, "evidence"]
 
 
 def chosen(names: list[str]) -> list[str]:
@@ -101,56 +91,6 @@ def original() -> None:
         line["program's test"] = f"{float(row['test_ll']):,.1f}"
         rows.append(line)
     print_table("Fold 1: p-ELBO of the authors' program and of ours", rows)
-
-
-def validate(name: str, labels: np.ndarray, published: dict[str, tuple[float, float]]) -> None:
-    """Print a row for each method."""
-    data, rows = read_shared(f"{name}.arff"), []
-    folds = sorted(set(labels.tolist()))
-    for strength in strengths:
-        for method, pairs in METHODS.items():
-            scores, times, latents = [], [], []
-            for fold in folds:
-                train, test = data.take(labels != fold), data.take(labels == fold)
-                model, _, cpu = timed(train, candidate_pairs=pairs, prior_strength=strength)
-                scores.append(float(model.score_samples(test).sum()))
-                times.append(cpu)
-                latents.append(len(model.network_.latents))
-            theirs = published.get(method, (np.nan, np.nan))
-            others = {m: v[0] for m, v in published.items() if m not in METHODS}
-            best = max(others, key=lambda m: others[m], default="")
-            rows.append(
-                {
-                    "data": name.split("/")[1],
-                    "method": method,
-                    "strength": strength,
-                    "test": f"{np.mean(scores):,.2f}",
-                    "sd": f"{np.std(scores):,.2f}",
-                    "published": f"{theirs[0]:,.2f}",
-                    "best other": f"{best} {others.get(best, np.nan):,.2f}",
-                    "CPU s": float(np.mean(times)),
-                    "published s": theirs[1],
-                    "latents": f"{np.mean(latents):.1f}",
-                }
-            )
-    print_table("Test log-likelihood per fold", rows)
-    sys.stdout.flush()
-
-
-def folds() -> None:
-    """The ten published folds."""
-    averages = read_averages()
-    for name in chosen(SETS + LARGE) if only else SETS:
-        validate(name, read_folds(name), averages.get(name.split("/")[1], {}))
-
-
-def shuffled() -> None:
-    """Ten folds of rows dealt out at random; published figures are those of the sorted folds."""
-    averages = read_averages()
-    for name in chosen(SETS + LARGE) if only else SETS:
-        n_rows = read_shared(f"{name}.arff").n_rows
-        labels = np.random.default_rng(0).permutation(np.arange(n_rows) % 10)
-        validate(name, labels, averages.get(name.split("/")[1], {}))
 
 
 def forests() -> None:
@@ -243,8 +183,6 @@ def growth() -> None:
 
 PARTS = {
     "original": original,
-    "folds": folds,
-    "shuffled": shuffled,
     "forests": forests,
     "large": large,
     "growth": growth,
@@ -257,9 +195,6 @@ if __name__ == "__main__":
         place = arguments.index("--only")
         only = arguments[place + 1].split(",")
         del arguments[place : place + 2]
-    if "--one" in arguments:
-        arguments.remove("--one")
-        strengths = [1.0]
     warm_up()
     for part in arguments or PARTS:
         PARTS[part]()
