@@ -46,8 +46,6 @@ class TreeSearch(LatentLearner):
     The parameters are explained at ``EAST``.
     """
 
-    takes_continuous = True
-
     interrupted_: bool
     stopped_: str | None
     monitor_: Monitor
