@@ -26,7 +26,7 @@ def screen(
 
     Only node introductions and relocations are that numerous. A relocation is judged by its
     expected BIC, an introduction by what the pair's dependence given the hub could gain at most.
-    Data completion knows no continuous columns: where there are some, see ``mixed_screening``.
+    Where there are continuous columns, see ``mixed_screening``.
 
     Parameters
     ----------
