@@ -15,7 +15,8 @@ from latentforest.inference.forest import PatternedData
 from latentforest.model import Network
 from latentforest.search import mixed_completion as module
 from latentforest.search.candidate import Effort
-from latentforest.search.completion import SCORES, Completion, pick_by_data_completion
+from latentforest.search.completion import Completion
+from latentforest.search.completion_scores import SCORES, pick_by_data_completion
 from latentforest.search.model import Model
 from latentforest.search.operators import (
     NodeDeletion,

@@ -10,13 +10,14 @@ and its mean square the squares. From these sums come, in place of those of tabl
 - a likelihood ratio statistic of a column and another neighbour of a hub: twice what the Gaussians
   given the states of the hub gain by a regression on the neighbour, with one variance for each
   state. That is -n log(1 - r²), where r² is the squared correlation with a continuous neighbour and
-  the share of the variance between the states of any other. One variance, because the variances of
-  small groups would be noise. No dependence beyond means is seen, but then all that a latent
-  variable between a hub and its leaves explains is a mixture of shifts, which correlates them;
+  the share of the variance between the states of any other. It sees means only: a latent variable
+  that shifts two columns correlates them, one that changes nothing but variances stays unseen.
+  But variances of small groups would be noise, and so would what they gain;
 - a Kullback-Leibler divergence from the model's joint distribution of a pair to that of the
   completed data. Either is replaced by the Gaussian that has the same moments, given each state of
-  a neighbour that has states. The model's own is a mixture, for which there is no closed form.
-  The moments that matter are those that a missing state of the hub changes, the covariances.
+  a neighbour that has states: the divergence of the model's own, a mixture, has no closed form.
+  After EM the moments of single columns agree, so what is left are the covariances, which a state
+  that the hub lacks changes. That a column is not Gaussian within a state is not seen.
 
 All values are in deviations from the mean of their column, so units do not matter. Ratios of
 variances are bounded below as in ``columns``.

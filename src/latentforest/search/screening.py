@@ -6,7 +6,8 @@ import heapq
 from collections.abc import Callable, Sequence
 
 from latentforest.search.candidate import Candidate
-from latentforest.search.completion import Completion, score_relocations
+from latentforest.search.completion import Completion
+from latentforest.search.completion_scores import score_relocations
 from latentforest.search.mixed_screening import MIXED_JUDGES, Posteriors
 from latentforest.search.model import Model
 from latentforest.search.operators import NodeIntroduction, NodeRelocation
