@@ -1,9 +1,9 @@
 """Continuous columns in completed data: their sums given latent variables, and what those tell.
 
-A value is missing or known, so all that a Gaussian needs of the completed rows in a state are their
-weight, sum and sum of squares. A missing value is completed by the Gaussian given the state of the
-column's own latent variable, independently of all else given that state: its mean enters the sums,
-and its mean square the squares. From these sums come, in place of those of tables of counts,
+All that a Gaussian needs of the completed rows in a state are their weight, sum and sum of squares.
+A missing value is completed by the Gaussian given the state of the column's own latent variable,
+independently of all else given that state: its mean enters the sum, its mean square the sum of
+squares. From these come, in place of what tables of counts give,
 
 - the maximum expected log-likelihood of a column below a latent variable, and what it loses when
   two states are merged: that of the pooled Gaussian;
