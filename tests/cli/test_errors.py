@@ -10,6 +10,9 @@ import pytest
 
 from latentforest.cli import main as cli
 from latentforest.cli.boundary import translate
+from latentforest.data import Dataset
+from latentforest.errors import DataError
+from latentforest.inference.forest import require_categorical
 from latentforest.learners import LatentClass
 
 
@@ -48,11 +51,10 @@ def test_bad_tables(run, tmp_path, case):
     assert len(result.stderr.splitlines()) <= 2
 
 
-def test_continuous_columns_where_only_categories_are_taken(run, tmp_path):
-    path = write(tmp_path, "a,b\n1,0.5\n2,0.25\n")
-    result = run("learn", path, "--learner", "hlta", code=1)
-    assert "column 'b' is continuous, " in result.stderr
-    assert "; use --exclude, or --categorical 'b'" in result.stderr
+def test_continuous_columns_where_only_categories_are_taken():
+    with pytest.raises(DataError, match="column 'b' is continuous, ") as caught:
+        require_categorical(Dataset.from_table({"a": ["1", "2"], "b": [0.5, 0.25]}))
+    assert "; use --exclude, or --categorical 'b'" in translate(str(caught.value))
 
 
 def test_text_in_a_numeric_column(run, tmp_path):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import latentforest as lf
@@ -336,3 +337,13 @@ def test_topics_are_shown_below_each_other(run, table):
     assert any(line.startswith("  Z1.1  ") for line in lines[start:])
     found = json.loads(run("learn", table, "--learner", "hlta", "--json").stdout)
     assert found["topics"][0]["topic"].startswith("Z")
+
+
+def test_topics_of_continuous_columns_have_means(run, tmp_path):
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=200)
+    columns = np.stack([3.0 * group + rng.normal(size=200) for _ in range(3)], axis=1)
+    path = tmp_path / "numbers.csv"
+    np.savetxt(path, columns, "%.3f", ",", header="a,b,c", comments="")
+    done = run("learn", path, "--learner", "hlta")
+    assert re.search(r"Z1\.1  .*%  . . .  \(means: . \S+ \S+, . \S+ \S+, . \S+ \S+\)", done.stdout)

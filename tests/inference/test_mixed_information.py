@@ -1,5 +1,7 @@
 """Mutual information of pairs with continuous and latent variables."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -14,6 +16,7 @@ from latentforest.inference.mixed_information import (
     gaussian_gain,
     information_about,
     information_matrix,
+    information_of_mixtures,
     kraskov_information,
     mixture_information,
     ross_information,
@@ -185,3 +188,48 @@ def test_bad_settings_are_refused(table: Dataset) -> None:
         information_about("z", table)
     with pytest.raises(ParameterError, match="shape"):
         information_matrix(table, {"H": np.ones(3)})
+
+
+def integrate(sizes, weights, means, variances):
+    """The information of a state and a mixture, piece by piece between and around the means."""
+    deviations = np.sqrt(variances)
+
+    def density(x):
+        return weights @ norm.pdf(x, means, deviations)
+
+    def term(x):
+        given = density(x)
+        some = given > 0
+        return (sizes * given)[some] @ np.log(given[some] / (sizes @ given))
+
+    edges = np.sort((means + deviations * np.arange(-8, 9)[:, None]).ravel())
+    return sum(quad(term, low, high, epsabs=1e-13)[0] for low, high in itertools.pairwise(edges))
+
+
+@pytest.mark.parametrize(
+    ("weights", "means", "variances"),
+    [
+        (np.eye(2), [0.0, 1.0], [1.0, 1.0]),
+        (np.eye(2), [0.0, 0.1], [1.0, 1e-4]),  # a narrow one inside a wide one
+        ([[0.9, 0.1], [0.3, 0.7]], [1e6, 1e6 + 2.0], [1.0, 3.0]),
+        ([[0.5, 0.5, 0.0], [0.0, 0.2, 0.8]], [0.0, 1e3, -5.0], [1.0, 2.0, 0.25]),
+    ],
+)
+def test_information_of_mixtures_is_an_integral(weights, means, variances):
+    sizes, weights = np.array([0.3, 0.7]), np.array(weights)
+    means, variances = np.array(means), np.array(variances)
+    found = information_of_mixtures(sizes, weights, means, variances)
+    expected = integrate(sizes, weights, means - means[0], variances)
+    assert found == pytest.approx(expected, rel=1e-8, abs=1e-12)
+    assert found > 0
+    scaled = information_of_mixtures(sizes, weights, 1e3 * means + 7.0, 1e6 * variances)
+    assert scaled == pytest.approx(found, rel=1e-8)
+
+
+def test_components_far_apart_tell_the_state_and_equal_ones_nothing():
+    sizes, means = np.array([0.3, 0.7]), np.array([0.0, 100.0])
+    entropy = -sizes @ np.log(sizes)
+    found = information_of_mixtures(sizes, np.eye(2), means, np.ones(2))
+    assert found == pytest.approx(entropy, rel=1e-12)
+    same = np.array([[0.4, 0.6], [0.4, 0.6]])
+    assert information_of_mixtures(sizes, same, means, np.ones(2)) == pytest.approx(0, abs=1e-12)

@@ -47,6 +47,7 @@ def scale(data, factor):
 
 LEARNERS = {
     "islands": lf.BridgedIslands(max_rounds=2, random_state=0),
+    "hlta": lf.HierarchicalLatentTree(max_top=1, random_state=0),
     "bin": lf.BinaryForest(n_starts=4, max_states=3, random_state=0),
     "bin, average": lf.BinaryForest("average", n_starts=4, max_states=3, random_state=0),
     "grouping": lf.RecursiveGrouping(n_starts=4, threshold=2.0, random_state=0),
@@ -72,7 +73,7 @@ def groups_of(network):
     return groups - {frozenset()}
 
 
-@pytest.mark.parametrize("name", ["islands", "grouping", "along a tree"])
+@pytest.mark.parametrize("name", ["islands", "hlta", "grouping", "along a tree"])
 @pytest.mark.parametrize("is_mixed", [False, True])
 def test_true_groups_are_found(name, is_mixed):
     truth, data = draw(is_mixed)

@@ -29,11 +29,6 @@ from latentforest import (
 )
 from latentforest.datasets.generate import random_latent_class
 
-CONTINUOUS = "gives continuous columns; some learners take categorical ones only"
-NOT_APPLICABLE = {
-    "check_positive_only_tag_during_fit": CONTINUOUS,
-    "check_sample_weight_equivalence_on_dense_data": CONTINUOUS,
-}
 TOO_FEW = dict.fromkeys(
     (
         "check_estimators_fit_returns_self",
@@ -66,10 +61,8 @@ def find_expected_failures(estimator):
         return ORDER
     if isinstance(estimator, BinaryForest | RecursiveGrouping | IncrementalForest):
         return SEVERAL
-    if isinstance(estimator, EAST | GaussianEAST | BridgedIslands):
+    if isinstance(estimator, EAST | GaussianEAST | BridgedIslands | HierarchicalLatentTree):
         return TOO_FEW
-    if isinstance(estimator, HierarchicalLatentTree):
-        return NOT_APPLICABLE | TOO_FEW
     return {}
 
 

@@ -20,7 +20,8 @@ from latentforest.inference.messages import Messages
 from latentforest.learners.east import EAST
 from latentforest.model import Network, Structure
 from latentforest.search.candidate import Effort
-from latentforest.search.completion import SCORES, Completion, pick_by_data_completion
+from latentforest.search.completion import Completion
+from latentforest.search.completion_scores import SCORES, pick_by_data_completion
 from latentforest.search.model import Model, fit_fully
 from latentforest.search.operators import (
     NodeDeletion,

@@ -157,6 +157,8 @@ def print_topics(console: Console, topics: Table) -> None:
     while stack:
         row, depth = stack.pop()
         line = f"{'  ' * depth}{row['topic']}  {row['share']:.1%}  {row['words']}"
+        if row.get("means"):
+            line += f"  (means: {row['means']})"
         console.print(Text(line), soft_wrap=True)
         stack += [(child, depth + 1) for child in reversed(below.get(row["topic"], []))]
 

@@ -365,7 +365,7 @@ class Task:
         return Monitor(trajectory[:n_done].copy(), converged, reason, lost, self.was_interrupted)
 
     def find_bounded(self, theta: FloatArray) -> tuple[str, ...]:
-        return _find_bounded(self.forest, theta)
+        return find_bounded(self.forest, theta)
 
     def result(
         self, theta: FloatArray, objective: float, lost: float, climb: Climb, trajectory: FloatArray
@@ -378,7 +378,7 @@ class Task:
         return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
 
 
-def _find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
+def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
     """Name the columns, constant ones aside, with a variance at its lower bound."""
     structure = forest.structure
     if not structure.continuous:

@@ -225,13 +225,15 @@ def count_triples(
 
     ``counts`` has a line for each of these: states of the left one x ``most`` states of the right
     one x states of the hub (padded). Rows with the same patterns of both arms are counted together
-    where that are fewer.
+    where that are fewer. Continuous leaves are passed over.
     """
     hub, width, n_rows = arms.hub[left], arms.width[left], values.weights.shape[0]
     row, place = padded(width), posteriors.places[hub]
     masses = posteriors.values[place : place + n_rows * row]
     turned = _turn(arms, values, left, row)
     for right in range(left + 1, arms.first[hub + 1]):
+        if arms.belief[right] < LEAF_ARM:
+            continue
         n_cells = arms.n_patterns[left] * arms.n_patterns[right]
         is_grouped, given = n_cells <= n_rows, masses
         if is_grouped:

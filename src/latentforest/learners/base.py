@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from latentforest.data import Dataset, Variable, encode_like
 from latentforest.data.table import Table
 from latentforest.errors import DataWarning, ParameterError
-from latentforest.inference.forest import Forest, PatternedData, require_categorical
+from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.posteriors import compute_posteriors, fill_impossible
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.learners.progress import Say, open_progress
@@ -67,8 +67,6 @@ class Work:
 class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the learners: fits a network to a table and scores rows with it."""
 
-    takes_continuous = False  # whether tables may have continuous columns
-
     n_jobs: int | None
     random_state: Any
     time_limit: float | None
@@ -97,8 +95,6 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             Weight of each row; multiplies the weights of a ``Dataset``.
         """
         dataset = self._read(X, sample_weight)
-        if not self.takes_continuous:
-            require_categorical(dataset)
         _warn_of_constant_columns(dataset)
         _warn_of_many_states(dataset)
         seed = _draw_seed(self.random_state)

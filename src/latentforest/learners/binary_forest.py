@@ -92,8 +92,6 @@ class BinaryForest(LatentLearner):
     (['A', 'Y1', 'Y2'], ['D', 'C', 'B'])
     """
 
-    takes_continuous = True
-
     interrupted_: bool
     monitor_: Monitor
 

@@ -93,8 +93,6 @@ class BridgedIslands(LatentLearner):
     [4, 4, 4]
     """
 
-    takes_continuous = True
-
     islands_: tuple[tuple[str, ...], ...]
     interrupted_: bool
     stopped_: str | None

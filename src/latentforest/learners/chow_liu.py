@@ -92,8 +92,6 @@ class ChowLiu(NetworkLearner):
     (['C', 'B', 'A'], ['D', 'D', 'B'], -512.72)
     """
 
-    takes_continuous = True
-
     monitor_: Monitor
 
     def __init__(

@@ -36,7 +36,7 @@ class EAST(TreeSearch):
         Local EM: random and guessed starts of each candidate, and iterations in all.
     evaluation
         How candidates are judged: "rl" (restricted likelihood) or "dc" (data completion, which
-        is faster and less exact, and takes categorical columns only).
+        is faster and less exact).
     cost_effectiveness
         Choose between state and node introductions by the gain of BIC per parameter; otherwise by
         BIC (EAST-RL0).

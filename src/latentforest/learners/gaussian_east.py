@@ -104,8 +104,6 @@ class GaussianEAST(TreeSearch):
     1
     """
 
-    takes_continuous = True
-
     def __init__(
         self,
         mu: int = 8,

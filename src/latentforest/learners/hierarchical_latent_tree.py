@@ -18,18 +18,17 @@ from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.estimation.small import count_patterns
 from latentforest.estimation.stepwise import StepwiseSettings, fit_stepwise
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.information import mutual_information
+from latentforest.inference.mixed_information import measure_dependence
 from latentforest.inference.posteriors import compute_all_posteriors
 from latentforest.inference.threads import map_threads
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.bridged_islands import N_ANCHORS
-from latentforest.learners.finish import choose_smoothing
+from latentforest.learners.finish import choose_smoothing, warn_of_bounds
 from latentforest.learners.progress import Say
 from latentforest.learners.topics import assign_topics, describe_topics, switch_on
-from latentforest.learners.tree_search import make_start
+from latentforest.learners.tree_search import can_vary, make_start
 from latentforest.model import Network, Structure
 from latentforest.search.bridges import bridge
 from latentforest.search.islands import IslandBuilder, IslandSettings
@@ -49,9 +48,10 @@ class Layer:
 class HierarchicalLatentTree(LatentLearner):
     """Topic hierarchies from tables of words: layers of binary latent variables.
 
-    Every row is a document, every column a word (absent or present); other tables with few states
-    do as well. Words that go together form islands, whose latent variables are topics; these form
-    islands again, the more general topics, and so on up to a few topics at the top.
+    Every row is a document, every column a word (absent or present); other tables do as well, with
+    categorical columns, preferably of few states, continuous ones (Gaussian in each state of their
+    topic) or both. Words that go together form islands, whose latent variables are topics; these
+    form islands again, the more general topics, and so on up to a few topics at the top.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class HierarchicalLatentTree(LatentLearner):
     n_words
         Words shown for each topic.
     stepwise
-        Whether the last EM goes block after block through the rows (stepwise EM); by default for
-        tables of more than twenty million cells.
+        Whether the last EM goes block after block through the rows (stepwise EM), for columns of
+        any kind; by default for tables of more than twenty million cells.
     max_iterations, tolerance
         Of EM over all rows.
     smoothing
@@ -79,12 +79,14 @@ class HierarchicalLatentTree(LatentLearner):
     Attributes
     ----------
     network_, bic_, log_likelihood_, n_parameters_
-        The model. The last state of a latent variable is the one with more words.
+        The model. The last state of a latent variable is the one with more words; a continuous
+        column counts as a word that is there where it is above its mean.
     layers_
         Names of the latent variables of each layer, from the words upwards.
     topics_
         One row for each topic: level, topic, parent, share of the documents, words by mutual
-        information.
+        information. With continuous columns also ``means``: those of the continuous ones among the
+        words in each state of the topic.
     history_
         One row for each layer.
     interrupted_, stopped_
@@ -173,13 +175,13 @@ class HierarchicalLatentTree(LatentLearner):
 
         work.say(f"layer {level}: mutual information of all pairs")
         data = work.data if level == 1 else PatternedData(table, work.data.n_jobs)
-        information = mutual_information(data.dataset, data.n_jobs)
+        information = measure_dependence(data.dataset, data.n_jobs)
         settings = IslandSettings(float(self.threshold), int(self.max_island), 2, N_ANCHORS)
         builder = IslandBuilder(data, information, settings, work.seed)
-        variables = data.dataset.variables
-        islands = builder.build([j for j, v in enumerate(variables) if v.n_states > 1], tell)
+        columns = [j for j, name in enumerate(data.dataset.names) if can_vary(data.dataset, name)]
+        islands = builder.build(columns, tell)
         del information
-        counts = [count_patterns(data, island) for island in islands]
+        counts = [builder.read(island) for island in islands]
         models = list(map_threads(builder.fit_one, counts, data.n_jobs))
         names = name_topics(level, len(islands), work.table.names)
         work.say(f"layer {level}: EM on {len(names):,} latent variables")
@@ -212,6 +214,7 @@ class HierarchicalLatentTree(LatentLearner):
             forest = Forest(network.structure, work.data)
             settings = EMSettings(int(self.max_iterations), float(self.tolerance))
             result = fit(forest, network.parameters, prior, settings, tell, work.deadline)
+        warn_of_bounds(result)
         return result, network.with_parameters(result.parameters)
 
     def assign(self, X: Any, level: int | None = None, threshold: float = 0.5) -> Table:

@@ -121,8 +121,6 @@ class IncrementalForest(LatentLearner):
     ['AA', 'AA', 'AA']
     """
 
-    takes_continuous = True
-
     posterior_: dict[str, Conjugate]
     elbo_: float
     p_elbo_: float

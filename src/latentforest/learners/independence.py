@@ -35,8 +35,6 @@ class Independence(NetworkLearner):
     -554.4
     """
 
-    takes_continuous = True
-
     def __init__(
         self,
         smoothing: Smoothing = 0.0,

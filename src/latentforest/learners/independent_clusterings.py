@@ -81,8 +81,6 @@ class IndependentClusterings(LatentLearner):
     [4, 4]
     """
 
-    takes_continuous = True
-
     groups_: tuple[tuple[str, ...], ...]
     interrupted_: bool
     stopped_: str | None

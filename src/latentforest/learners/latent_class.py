@@ -137,8 +137,6 @@ class LatentClass(LatentLearner):
     (2, [2.0, 8.0])
     """
 
-    takes_continuous = True
-
     def __init__(
         self,
         n_states: int | Sequence[int] | str = "greedy",

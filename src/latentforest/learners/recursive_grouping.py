@@ -124,8 +124,6 @@ class RecursiveGrouping(LatentLearner):
     (4, 0.0)
     """
 
-    takes_continuous = True
-
     _along_spanning_tree: ClassVar[bool] = False
 
     interrupted_: bool

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from latentforest.data.table import Table
 from latentforest.inference.information import table_information
 from latentforest.inference.messages import find_marginals
+from latentforest.inference.mixed_information import information_of_mixtures
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model import Network
 
 Layers = Sequence[Sequence[str]]  # names of the latent variables, from the words upwards
 
 
+class Numbers(NamedTuple):
+    """A continuous column given a topic: a mixture of the Gaussians given its own parent."""
+
+    weights: FloatArray  # P(state of the parent | topic)
+    means: FloatArray
+    variances: FloatArray
+
+
+Word = FloatArray | Numbers  # P(column | topic), a row for each state of the topic
+
+
 def describe_topics(network: Network, layers: Layers, n_words: int) -> Table:
     """List the topics from the top layer down, the most frequent first in each layer.
 
-    Words are those below a topic that have the most mutual information with it in the model.
+    Words are those below a topic that have the most mutual information with it in the model. With
+    continuous columns there are also ``means``: of such a column in each state of the topic.
     """
     given = find_words(network, layers)
+    has_numbers = bool(network.structure.continuous)
     marginals = find_marginals(network)
     rows = []
     for level in range(len(layers), 0, -1):
@@ -34,44 +50,65 @@ def describe_topics(network: Network, layers: Layers, n_words: int) -> Table:
                     "parent": "" if is_top else network.structure.parents(name)[0],
                     "share": float(1.0 - marginals[name][0]),
                     "words": " ".join(words),
+                    **({"means": describe_means(words, given[name])} if has_numbers else {}),
                 }
             )
     return Table.from_rows(rows)
 
 
-def find_words(network: Network, layers: Layers) -> dict[str, dict[str, FloatArray]]:
+def find_words(network: Network, layers: Layers) -> dict[str, dict[str, Word]]:
     """Return P(word | topic) for every topic and every column below it in the hierarchy."""
     structure = network.structure
     layer = {name: number for number, names in enumerate(layers) for name in names}
-    given: dict[str, dict[str, FloatArray]] = {name: {} for name in network.latents}
+    given: dict[str, dict[str, Word]] = {name: {} for name in network.latents}
     for name in network.observed:
-        table, child = np.eye(structure.shape(name)[-1]), name
+        is_number, shape = name in structure.continuous, structure.shape(name)
+        table, child = np.eye(shape[0] if is_number else shape[-1]), name
         while parents := structure.parents(child):
             (above,) = parents
             if child in layer and layer[above] <= layer[child]:  # a link within the top layer
                 break
-            table = network.cpd(child) @ table
-            given[above][name] = table
+            if child == name and is_number:  # a mixture of its Gaussians, however far below
+                means, variances = network.cpd(name).T
+            else:
+                table = network.cpd(child) @ table
+            given[above][name] = Numbers(table, means, variances) if is_number else table
             child = above
     return given
 
 
-def choose_words(sizes: FloatArray, given: Mapping[str, FloatArray], n_words: int) -> list[str]:
+def choose_words(sizes: FloatArray, given: Mapping[str, Word], n_words: int) -> list[str]:
     """Return the columns that say most about a topic."""
-    scores = {
-        name: float(table_information(sizes[:, None] * table)) for name, table in given.items()
-    }
+    scores = {name: _measure(sizes, word) for name, word in given.items()}
     return sorted(scores, key=lambda name: -scores[name])[:n_words]
+
+
+def _measure(sizes: FloatArray, word: Word) -> float:
+    """Mutual information of a topic and a column."""
+    if isinstance(word, Numbers):
+        return information_of_mixtures(sizes, *word)
+    return float(table_information(sizes[:, None] * word))
+
+
+def describe_means(words: Sequence[str], given: Mapping[str, Word]) -> str:
+    """List the means of the continuous ones among some columns, in each state of a topic."""
+    parts = []
+    for name in words:
+        word = given[name]
+        if isinstance(word, Numbers):
+            parts.append(" ".join([name, *(f"{mean:.4g}" for mean in word.weights @ word.means)]))
+    return ", ".join(parts)
 
 
 def switch_on(network: Network, layers: Layers) -> Network:
     """Order the states of all latent variables so that the last has the most words.
 
-    A word is there if its column has any state but the first.
+    A word is there if its column has any state but the first, or a value above the mean of all.
     """
     structure, orders = network.structure, dict[str, LongArray]()
+    marginals = find_marginals(network)
     for name, words in find_words(network, layers).items():
-        absent = np.sum([table[:, 0] for table in words.values()], axis=0)
+        absent = np.sum([_find_absence(marginals[name], word) for word in words.values()], axis=0)
         orders[name] = np.argsort(-absent, kind="stable") if words else np.arange(len(absent))
     parameters = np.array(network.parameters)
     for name in structure.names:
@@ -81,6 +118,15 @@ def switch_on(network: Network, layers: Layers) -> Network:
         if name in orders:
             table[...] = table[..., orders[name]]
     return network.with_parameters(parameters)
+
+
+def _find_absence(sizes: FloatArray, word: Word) -> FloatArray:
+    """Probability that a word is not there, in each state of a topic."""
+    if not isinstance(word, Numbers):
+        return word[:, 0]
+    middle = sizes @ word.weights @ word.means
+    absence: FloatArray = word.weights @ ndtr((middle - word.means) / np.sqrt(word.variances))
+    return absence
 
 
 def assign_topics(

@@ -46,8 +46,6 @@ class TreeSearch(LatentLearner):
     The parameters are explained at ``EAST``.
     """
 
-    takes_continuous = True
-
     interrupted_: bool
     stopped_: str | None
     monitor_: Monitor
@@ -223,11 +221,6 @@ class TreeSearch(LatentLearner):
         if self.evaluation not in EVALUATIONS:
             known = ", ".join(map(repr, EVALUATIONS))
             raise ParameterError(f"evaluation must be one of {known}, got {self.evaluation!r}")
-        if self.evaluation == "dc" and not all(each.is_categorical for each in table.variables):
-            raise ParameterError(
-                "evaluation='dc' completes tables of categorical columns only; use "
-                "evaluation='rl' where there are continuous ones"
-            )
         if self.smoothing != "cv":
             pseudo_counts(Structure(table.variables, {}), self.smoothing)
         self._check_initial(table)

@@ -1,15 +1,16 @@
-"""Evaluation by data completion: candidates are judged by expected counts, without EM.
+"""Data completion: expected counts by which candidates are judged without EM.
 
 Every row is completed by the posterior of its latent variables and missing values under the current
 model (section 4 of Chen, Zhang and Wang 2008). The completed table is never written out: all scores
-come from the joint counts of two or three variables.
+come from the joint counts of two or three variables. Where one of them is continuous, from sums of
+its values: see ``mixed_completion`` for what takes the place of counts.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -26,47 +27,13 @@ from latentforest.kernels.completion import (
 )
 from latentforest.kernels.types import FloatArray
 from latentforest.kernels.vector import LANES
-from latentforest.search.candidate import Candidate, Effort, Proposal
-from latentforest.search.model import Model
-from latentforest.search.operators import (
-    NodeDeletion,
-    NodeIntroduction,
-    NodeRelocation,
-    StateDeletion,
-    StateIntroduction,
-)
-from latentforest.search.restricted import evaluate_restricted
-from latentforest.search.search import Rank, Tell
+from latentforest.search.mixed_completion import Measures, MixedCompletion, Pair, fit_gaussians
+from latentforest.search.operators import NodeIntroduction
 
 # A hub, a neighbour of it, and a latent variable on the hub's side of the edge between the two.
 Place = tuple[str, str, str]
-Pair = tuple[str, str]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-def pick_by_data_completion(
-    model: Model,
-    candidates: Sequence[Candidate],
-    effort: Effort,
-    rank: Rank,
-    n_winners: int,
-    tell: Tell,
-) -> list[Proposal]:
-    """Return the best candidate of each operator, its new tables fitted by local EM.
-
-    Scores of different operators cannot be compared; whoever calls ranks the winners after full
-    EM. ``rank`` and ``n_winners`` are of no use here.
-    """
-    completion = Completion(model.messages, check=lambda: tell(()))
-    by_operator: dict[type[Candidate], list[Candidate]] = {}
-    for candidate in candidates:
-        by_operator.setdefault(type(candidate), []).append(candidate)
-    winners = []
-    for operator, group in by_operator.items():
-        scores = SCORES[operator](completion, group)
-        winners.append(max(zip(scores, group, strict=True), key=lambda scored: scored[0])[1])
-    return evaluate_restricted(model, winners, effort, tell)
 
 
 class Completion:
@@ -88,7 +55,9 @@ class Completion:
         places = np.concatenate([[0], ends[:-1]]).astype(np.int64)
         self._posteriors = Posteriors(np.empty(int(ends[-1])), places)
         self._completed: set[str] = set()
-        self._dependence: dict[str, dict[Pair, tuple[float, float]]] = {}
+        self._dependence: dict[str, Measures] = {}
+        self.continuous = frozenset(messages.network.structure.continuous)
+        self.mixed = MixedCompletion(messages, self._masses)
 
     @property
     def total_weight(self) -> float:
@@ -102,7 +71,8 @@ class Completion:
         ----------
         wanted
             For each pair: a hub, its neighbour, and a latent variable that is the hub itself or on
-            its side of the edge. The neighbour and the latter are counted.
+            its side of the edge. The neighbour, which is not continuous, and the latter are
+            counted.
 
         Returns
         -------
@@ -118,14 +88,34 @@ class Completion:
     def fit_pairs(self, wanted: Iterable[Place]) -> dict[Place, float]:
         """Fit P(neighbour | latent variable) to completed data: the maximum log-likelihoods.
 
-        Pairs are given as for ``count_pairs``.
+        Pairs are given as for ``count_pairs``; neighbours may be continuous.
         """
         fits: dict[Place, float] = {}
-        for places, tables in self._count(wanted):
+        counted, summed = self.split(wanted)
+        for places, tables in self._count(counted):
             fits.update(zip(places, fit_conditional(tables).tolist(), strict=True))
+        for place, sums in self.sum_pairs(summed).items():
+            fits[place] = float(fit_gaussians(sums, self.mixed.column(place[1])).sum())
         return fits
 
-    def measure_dependence(self, hubs: Iterable[str]) -> dict[str, dict[Pair, tuple[float, float]]]:
+    def sum_pairs(self, wanted: Iterable[Place]) -> dict[Place, FloatArray]:
+        """Sum the powers 0, 1 and 2 of continuous neighbours given states of latent variables.
+
+        Pairs are given as for ``count_pairs``. Values are in the units of ``mixed_completion``.
+
+        Returns
+        -------
+        sums
+            For each pair, ``(n_states of the latent variable, 3)``.
+        """
+        groups = _group(wanted)
+        self._complete({hub for hub, _ in groups}.union(*groups.values()))
+        found: dict[Place, FloatArray] = {}
+        for part in self._run(self._sum_group, list(groups.items())):
+            found.update(part)
+        return found
+
+    def measure_dependence(self, hubs: Iterable[str]) -> dict[str, Measures]:
         """Measure what hubs leave unexplained between their neighbours.
 
         Returns
@@ -137,12 +127,29 @@ class Completion:
         """
         missing = [hub for hub in dict.fromkeys(hubs) if hub not in self._dependence]
         self._complete(missing)
-        units = [(hub, z) for hub in missing for z in self.messages.neighbours(hub)[:-1]]
-        for hub in missing:
-            self._dependence[hub] = {}
-        for (hub, _), found in zip(units, self._run(self._measure, units), strict=True):
-            self._dependence[hub].update(found)
+        tasks = [(hub, task) for hub in missing for task in self._plan_measures(hub)]
+        found: dict[str, Measures] = {hub: {} for hub in missing}
+        results = self._run(lambda task: task(), [task for _, task in tasks])
+        for (hub, _), measures in zip(tasks, results, strict=True):
+            found[hub].update(measures)
+        for hub, measures in found.items():
+            pairs = itertools.combinations(self.messages.neighbours(hub), 2)
+            self._dependence[hub] = {
+                (z, x): measures.get((z, x)) or measures[x, z] for z, x in pairs
+            }
         return self._dependence
+
+    def _plan_measures(self, hub: str) -> Iterator[Callable[[], Measures]]:
+        """List what has to be done to measure all pairs of a hub's neighbours."""
+        around = self.messages.neighbours(hub)
+        numbers = [z for z in around if z in self.continuous]
+        others = [z for z in around if z not in self.continuous]
+        yield from (partial(self._measure, hub, z) for z in others[:-1])
+        if numbers:
+            for name in numbers:
+                self.mixed.column(name)  # once, not in every thread
+            yield from (partial(self.mixed.measure_mixed, hub, z, numbers) for z in others)
+            yield partial(self.mixed.measure_numbers, hub, numbers)
 
     def measure_pair(self, candidate: NodeIntroduction) -> tuple[float, float]:
         """Return what was measured of the two neighbours of a hub."""
@@ -156,7 +163,7 @@ class Completion:
         -------
         counts
             ``(n_right, n_states of the left one, most states of a right one, n_states of the
-            hub)``; states that a variable does not have count nothing.
+            hub)``; states that a variable does not have count nothing, nor do continuous columns.
         """
         self._complete([hub])
         arms, a = self.messages.arms, self.messages.arm(hub, left)
@@ -183,11 +190,25 @@ class Completion:
         messages = self.messages
         complete_hub(messages.arms, messages.values, self._posteriors, messages.number[hub])
 
+    def _masses(self, hub: str) -> FloatArray:
+        """P(hub | row) times the weight of the row, ``(n_rows, n_states)``."""
+        width = self.messages.card(hub)
+        place, row = int(self._posteriors.places[self.messages.number[hub]]), _pad(width)
+        end = place + self.messages.data.n_rows * row
+        return self._posteriors.values[place:end].reshape(-1, row)[:, :width]
+
+    def split(self, wanted: Iterable[Place]) -> tuple[list[Place], list[Place]]:
+        """Places of neighbours with states, and of continuous ones."""
+        places = list(wanted)
+        is_number = [place[1] in self.continuous for place in places]
+        return (
+            [place for place, number in zip(places, is_number, strict=True) if not number],
+            [*itertools.compress(places, is_number)],
+        )
+
     def _count(self, wanted: Iterable[Place]) -> Iterator[tuple[list[Place], FloatArray]]:
         """Count the pairs of one neighbour of a hub after another."""
-        groups: dict[Pair, set[str]] = {}
-        for hub, neighbour, target in wanted:
-            groups.setdefault((hub, neighbour), set()).add(target)
+        groups = _group(wanted)
         needed: set[str] = set()
         for (hub, neighbour), targets in groups.items():
             needed |= {neighbour} if neighbour in self.messages.number else {hub, *targets}
@@ -197,14 +218,49 @@ class Completion:
     def _count_group(self, group: tuple[Pair, set[str]]) -> tuple[list[Place], FloatArray]:
         """Count one neighbour of a hub with some latent variables, padded to as many states."""
         (hub, neighbour), targets = group
-        messages, arms = self.messages, self.messages.arms
         walk, names = self._find_walk(hub, neighbour, targets)
+        wanted = itertools.compress(names, walk.is_wanted == 1)
+        places = [(hub, neighbour, name) for name in wanted]
+        return places, self._take_walk(walk, self._posteriors)
+
+    def _take_walk(self, walk: Walk, posteriors: Posteriors) -> FloatArray:
+        """Count a variable with those of a walk that are wanted."""
+        arms, values = self.messages.arms, self.messages.values
         card, row = int(arms.card[walk.arm]), _pad(arms.width.max())
-        counts = np.zeros((len(names), card * row))
-        count_pairs(arms, messages.values, self._posteriors, walk, counts)
-        is_wanted = walk.is_wanted == 1
-        places = [(hub, neighbour, name) for name in itertools.compress(names, is_wanted)]
-        return places, counts[is_wanted].reshape(len(places), card, row)
+        counts = np.zeros((len(walk.hubs), card * row))
+        count_pairs(arms, values, posteriors, walk, counts)
+        wanted: FloatArray = counts[walk.is_wanted == 1]
+        return wanted.reshape(-1, card, row)
+
+    def _sum_group(self, group: tuple[Pair, set[str]]) -> dict[Place, FloatArray]:
+        """Sum the powers of a continuous neighbour of a hub given some latent variables."""
+        (hub, name), targets = group
+        column = self.mixed.column(name)
+        sums = {(hub, name, z): self._masses(z).T @ column.powers for z in targets}
+        if column.is_missing.any():
+            masses = np.where(column.is_missing[:, None], self._masses(hub), 0.0)
+            if hub in targets:
+                sums[hub, name, hub] += masses.sum(axis=0)[:, None] * column.expected
+            for z, counts in self._count_from(hub, name, targets - {hub}, masses).items():
+                sums[hub, name, z] += counts.T @ column.expected
+        return sums
+
+    def _count_from(
+        self, hub: str, name: str, targets: set[str], masses: FloatArray
+    ) -> dict[str, FloatArray]:
+        """Count a hub with other latent variables, the rows weighing as much as these masses."""
+        if not targets:
+            return {}
+        messages = self.messages
+        walk, names = self._find_walk(hub, name, targets)
+        beside = next(z for z in messages.neighbours(hub) if z in messages.number)
+        padded = np.zeros((len(masses), _pad(masses.shape[1])))
+        padded[:, : masses.shape[1]] = masses
+        posteriors = Posteriors(padded.ravel(), np.zeros(len(messages.hubs), np.int64))
+        walk = walk._replace(arm=messages.arm(beside, hub))  # an arm that has the states of the hub
+        found = self._take_walk(walk, posteriors)
+        wanted = itertools.compress(names, walk.is_wanted == 1)
+        return {z: counts[:, : messages.card(z)] for z, counts in zip(wanted, found, strict=True)}
 
     def _find_walk(self, hub: str, neighbour: str, targets: set[str]) -> tuple[Walk, list[str]]:
         """Find the way from a neighbour of a hub to all targets, and the names on it."""
@@ -235,12 +291,14 @@ class Completion:
         )
         return walk, names
 
-    def _measure(self, unit: Pair) -> dict[Pair, tuple[float, float]]:
-        """Measure the dependence of a neighbour of a hub and each of those after it."""
-        hub, left = unit
+    def _measure(self, hub: str, left: str) -> Measures:
+        """Measure the dependence of a neighbour of a hub and each of those after it with states."""
         counts = self.count_triples(hub, left)
         after = itertools.dropwhile(lambda z: z != left, self.messages.neighbours(hub))
         rights = list(after)[1:]
+        if not self.continuous.isdisjoint(rights):
+            counts = counts[[right not in self.continuous for right in rights]]
+            rights = [right for right in rights if right not in self.continuous]
         model = np.zeros(counts.shape[:3])
         weighted = self.messages.table(hub)[:, None] * self.messages.table(hub, left)
         for joint, right in zip(model, rights, strict=True):
@@ -249,6 +307,14 @@ class Completion:
         g2, divergence = compute_g2(counts), compute_divergence(counts.sum(axis=3), model)
         measures = zip(rights, g2, divergence, strict=True)
         return {(left, right): (float(g), float(d)) for right, g, d in measures}
+
+
+def _group(wanted: Iterable[Place]) -> dict[Pair, set[str]]:
+    """Put the latent variables together that one neighbour of a hub is wanted with."""
+    groups: dict[Pair, set[str]] = {}
+    for hub, neighbour, target in wanted:
+        groups.setdefault((hub, neighbour), set()).add(target)
+    return groups
 
 
 def _pad(n_states: int) -> int:
@@ -296,131 +362,3 @@ def sum_of_logs(counts: FloatArray, n_axes: int) -> FloatArray:
 def fit_conditional(counts: FloatArray) -> FloatArray:
     """Maximum log-likelihood of P(row | column): Σ n log (n / column total), for each table."""
     return sum_of_logs(counts, 2) - sum_of_logs(counts.sum(axis=-2), 1)
-
-
-def score_relocations(completion: Completion, group: Sequence[Candidate]) -> list[float]:
-    """Expected BIC, less that of the current model, of neighbours tied to other variables.
-
-    P(moved | origin) is replaced by P(moved | target). An origin that is dissolved between two
-    neighbours makes no difference: it is summed out, which changes no probability, whereas counting
-    the families without it would leave its entropy out of the likelihood.
-    """
-    gone: list[list[Place]] = []
-    new: list[list[Place]] = []
-    for c in group:
-        assert isinstance(c, NodeRelocation)
-        gone.append([(c.origin, c.moved, c.origin)])
-        new.append([(c.origin, c.moved, c.target)])
-    return _compare_families(completion, group, gone, new)
-
-
-def score_node_deletions(completion: Completion, group: Sequence[Candidate]) -> list[float]:
-    """Expected BIC, less that of the current model, without a latent variable.
-
-    P(node | into) and P(moved | node) are replaced by P(moved | into).
-    """
-    gone: list[list[Place]] = []
-    new: list[list[Place]] = []
-    for c in group:
-        assert isinstance(c, NodeDeletion)
-        gone.append([(c.into, c.node, c.into), *((c.node, z, c.node) for z in c.moved)])
-        new.append([(c.node, z, c.into) for z in c.moved])
-    return _compare_families(completion, group, gone, new)
-
-
-def _compare_families(
-    completion: Completion,
-    group: Sequence[Candidate],
-    gone: Sequence[Sequence[Place]],
-    new: Sequence[Sequence[Place]],
-) -> list[float]:
-    """Expected BIC of candidates whose families are new for others that are gone."""
-    fits = completion.fit_pairs(itertools.chain(*gone, *new))
-    gains = (
-        sum(fits[place] for place in after) - sum(fits[place] for place in before)
-        for before, after in zip(gone, new, strict=True)
-    )
-    return [penalise(completion, c, gain) for c, gain in zip(group, gains, strict=True)]
-
-
-def penalise(completion: Completion, candidate: Candidate, gain: float) -> float:
-    """Take what BIC asks for more parameters off a gain of log-likelihood."""
-    return gain - 0.5 * candidate.change * math.log(completion.total_weight)
-
-
-def score_state_deletions(completion: Completion, group: Sequence[Candidate]) -> list[float]:
-    """Expected BIC, less that of the current model, of the best merging of two states."""
-    around = {c.hub: c.neighbours for c in group if isinstance(c, StateDeletion)}
-    counts = completion.count_pairs((hub, z, hub) for hub in around for z in around[hub])
-    scores = []
-    for c in group:
-        assert isinstance(c, StateDeletion)
-        tables = [counts[c.hub, z, c.hub] for z in c.neighbours]
-        scores.append(penalise(completion, c, float(compute_mergings(tables).max())))
-    return scores
-
-
-def compute_mergings(tables: Sequence[FloatArray]) -> FloatArray:
-    """By how much the expected log-likelihood grows if two states of a hub are merged.
-
-    Parameters
-    ----------
-    tables
-        Joint counts of each neighbour and the hub, ``(n_states, n_states of the hub)``.
-
-    Returns
-    -------
-    gains
-        ``(n_states, n_states)`` of the hub; minus infinity for a state with itself.
-    """
-    gains = (1 - len(tables)) * _merge(tables[0].sum(axis=0)[None])
-    for table in tables:
-        gains += _merge(table)
-    np.fill_diagonal(gains, -np.inf)
-    return gains
-
-
-def _merge(table: FloatArray) -> FloatArray:
-    """By how much Σ n log n grows if two columns are merged."""
-    apart = xlogy(table, table).sum(axis=0)
-    merged = table[:, :, None] + table[:, None, :]
-    gains: FloatArray = xlogy(merged, merged).sum(axis=0) - apart[:, None] - apart
-    return gains
-
-
-def score_node_introductions(completion: Completion, group: Sequence[Candidate]) -> list[float]:
-    """G² of the two neighbours given the hub.
-
-    It does not depend on the number of states: all mediators but the largest are ruled out.
-    """
-    hubs = (c.hub for c in group if isinstance(c, NodeIntroduction))
-    completion.measure_dependence(hubs)
-    largest: dict[tuple[str, str, str], int] = {}
-    for c in group:
-        assert isinstance(c, NodeIntroduction)
-        pair = c.hub, c.left, c.right
-        largest[pair] = max(largest.get(pair, 0), c.card)
-    scores = []
-    for c in group:
-        assert isinstance(c, NodeIntroduction)
-        is_largest = c.card == largest[c.hub, c.left, c.right]
-        scores.append(completion.measure_pair(c)[0] if is_largest else -math.inf)
-    return scores
-
-
-def score_state_introductions(completion: Completion, group: Sequence[Candidate]) -> list[float]:
-    """Divergence between completed data and model, the mean over all pairs of neighbours."""
-    hubs = [c.hub for c in group if isinstance(c, StateIntroduction)]
-    measures = completion.measure_dependence(hubs)
-    return [float(np.mean([kl for _, kl in measures[hub].values()])) for hub in hubs]
-
-
-Score = Callable[[Completion, Sequence[Candidate]], list[float]]
-
-SCORES: dict[type[Candidate], Score] = {
-    NodeDeletion: score_node_deletions,
-    NodeIntroduction: score_node_introductions,
-    NodeRelocation: score_relocations,
-    StateDeletion: score_state_deletions,
-    StateIntroduction: score_state_introductions,
-}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from latentforest.search.candidate import Candidate, Effort, Proposal
-from latentforest.search.completion import pick_by_data_completion
+from latentforest.search.completion_scores import pick_by_data_completion
 from latentforest.search.model import Model
 from latentforest.search.restricted import evaluate_restricted
 from latentforest.search.screening import screen

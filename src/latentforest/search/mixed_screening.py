@@ -1,8 +1,8 @@
 """Which of too many candidates are promising, where there are continuous columns.
 
-Data completion counts states; here, what a latent variable leaves unexplained of its neighbours is
-correlated instead, and a relocation is judged by the information of posteriors. Rough, but only
-the order matters, and only that of the best.
+What a latent variable leaves unexplained of its neighbours is correlated, and a relocation is
+judged by the information of posteriors. Rougher than data completion (``mixed_completion``), but
+only the order matters, and only that of the best.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ import heapq
 from collections.abc import Callable, Sequence
 
 from latentforest.search.candidate import Candidate
-from latentforest.search.completion import Completion, score_relocations
+from latentforest.search.completion import Completion
+from latentforest.search.completion_scores import score_relocations
 from latentforest.search.mixed_screening import MIXED_JUDGES, Posteriors
 from latentforest.search.model import Model
 from latentforest.search.operators import NodeIntroduction, NodeRelocation
@@ -26,7 +27,7 @@ def screen(
 
     Only node introductions and relocations are that numerous. A relocation is judged by its
     expected BIC, an introduction by what the pair's dependence given the hub could gain at most.
-    Data completion knows no continuous columns: where there are some, see ``mixed_screening``.
+    Where there are continuous columns, see ``mixed_screening``.
 
     Parameters
     ----------
