@@ -13,20 +13,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.conjugate_priors import Experts, Priors, read_priors
 from latentforest.estimation.em import EMSettings
 from latentforest.estimation.strengths import choose_strengths
 from latentforest.inference.mixed_information import InformationSettings
-from latentforest.inference.predictive import Predictive
-from latentforest.kernels.types import FloatArray
-from latentforest.learners.base import LatentLearner, Learned, Work, weigh
+from latentforest.inference.rows import Rows
+from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.progress import Say
 from latentforest.model.conjugate import Conjugate
+from latentforest.model.posterior_network import PosteriorNetwork
 from latentforest.search.incremental.bench import Bench, Effort
 from latentforest.search.incremental.growth import (
     Associations,
@@ -95,7 +92,8 @@ class IncrementalForest(LatentLearner):
     Attributes
     ----------
     network_
-        Expected parameters; a variance is one over its expected precision.
+        A `PosteriorNetwork`: expected parameters (a variance is one over its expected precision)
+        and their posterior. ``network_.save`` writes both.
     posterior_
         The posterior of each variable's parameters, by name.
     elbo_, p_elbo_
@@ -288,13 +286,9 @@ class IncrementalForest(LatentLearner):
 
     def _finish(self, work: Work, grown: _Grown, end: dict[str, Any]) -> Learned:
         m, history = grown.forest, grown.history
-        structure = m.structure()
-        posteriors = m.posteriors()
-        predictive = Predictive(structure, posteriors)
-        used = work.table.weights > 0
-        rows = predictive.log_densities(work.table)
+        network = PosteriorNetwork(m.structure(), m.posteriors())
         attributes = {
-            "posterior": posteriors,
+            "posterior": dict(network.posterior),
             "elbo": sum(tree.bound for tree in m.trees.values()),
             "p_elbo": m.score,
             "prior_strengths": dict(m.bench.priors.strengths),
@@ -302,26 +296,7 @@ class IncrementalForest(LatentLearner):
             "stopped": end["stopped"],
         }
         table = Table({name: [row[name] for row in history] for name in STEP})
-        value = float(work.table.weights[used] @ rows[used])
-        return Learned(predictive.network(), value, table, attributes)
-
-    def score_samples(self, X: Any) -> FloatArray:
-        """Return the log-density of each row, with the parameters integrated out."""
-        dataset = self._encode(X)
-        return self._predictive().log_densities(dataset)
-
-    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the weighted mean log-density per row."""
-        dataset = weigh(self._encode(X), sample_weight)
-        values, used = self._predictive().log_densities(dataset), dataset.weights > 0
-        return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
-
-    def _posteriors(self, X: Any) -> list[FloatArray]:
-        dataset = self._encode(X)
-        return self._predictive().shares(dataset, self.network_.latents)
-
-    def _predictive(self) -> Predictive:
-        return Predictive(self.network_.structure, self.posterior_)
+        return Learned(network, Rows(network, work.data).log_likelihood(), table, attributes)
 
     def _check(self) -> None:
         for name, least in (("candidate_pairs", 1), ("max_states", 2), ("n_starts", 1)):
