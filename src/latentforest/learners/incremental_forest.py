@@ -190,7 +190,7 @@ class IncrementalForest(LatentLearner):
         bench = Bench(work.data, priors, Effort(n_starts=self.n_starts), work.seed)
         m = GrowingForest(bench, self.reroot)
         grown = _Grown(m, [])
-        if end["interrupted"]:
+        if end["interrupted"] or end["stopped"]:
             return grown
         with _ending(end):
             mi = None if associations is None else associations.copy()
@@ -204,14 +204,12 @@ class IncrementalForest(LatentLearner):
                 if m_c.gain <= 0:
                     break
                 tree = m.take(m_c.candidate, work.deadline)
+                step = len(grown.history) + 1
+                row = _describe(step, m_s, tree, m) | {"candidates": m.n_candidates - n_before}
+                grown.history.append(row | {"seconds": time.monotonic() - began})
                 if mi is not None:
                     mi.update(bench, tree)
-                step = len(grown.history) + 1
-                numbers = {
-                    "candidates": m.n_candidates - n_before,
-                    "seconds": time.monotonic() - began,
-                }
-                grown.history.append(_describe(step, m_s, tree, m) | numbers)
+                    grown.history[-1]["seconds"] = time.monotonic() - began
                 work.say(f"step {step}: p-ELBO {m.score:,.2f}, {len(m.trees)} trees")
             self._refine(work, bench, m)
         return grown
@@ -227,8 +225,7 @@ class IncrementalForest(LatentLearner):
         """Algorithm 1: the best of NA and AA over the pairs."""
         best: Move | None = None
         for n, move in enumerate(m.judge(pairs)):
-            if work.is_late():
-                raise _TimeIsUp
+            _check_time(work)
             if best is None or move.gain > best.gain + TIE:
                 best = move
             if n % SAY_EVERY == 0:
@@ -282,7 +279,7 @@ class IncrementalForest(LatentLearner):
         settings = InformationSettings(
             completion=self.completion, seed=work.seed, n_jobs=self.n_jobs
         )
-        return Associations(work.table, settings)
+        return Associations(work.table, settings, lambda: _check_time(work))
 
     def _finish(self, work: Work, grown: _Grown, end: dict[str, Any]) -> Learned:
         m, history = grown.forest, grown.history
@@ -307,6 +304,11 @@ class IncrementalForest(LatentLearner):
                 raise ParameterError(f"{name} must be a whole number from {least}, got {value!r}")
         EMSettings(self.max_iterations, self.tolerance)
         InformationSettings(completion=self.completion)
+
+
+def _check_time(work: Work) -> None:
+    if work.is_late():
+        raise _TimeIsUp
 
 
 def _describe(step: int, move: Move, tree: Tree, m: GrowingForest) -> dict[str, Any]:
