@@ -28,6 +28,8 @@ PUBLIC = [
     "LatentClass",
     "Network",
     "NormalGamma",
+    "PosteriorNetwork",
+    "Predictor",
     "RecursiveGrouping",
     "Structure",
     "Variable",

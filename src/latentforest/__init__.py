@@ -26,10 +26,12 @@ if TYPE_CHECKING:
         IncrementalForest,
         Independence,
         LatentClass,
+        Predictor,
         RecursiveGrouping,
     )
     from latentforest.model import Network, Structure, load
     from latentforest.model.conjugate import Dirichlet, NormalGamma
+    from latentforest.model.posterior_network import PosteriorNetwork
     from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
 
 _HOMES = {
@@ -50,6 +52,8 @@ _HOMES = {
     "LatentClass": "latentforest.learners",
     "Network": "latentforest.model",
     "NormalGamma": "latentforest.model.conjugate",
+    "PosteriorNetwork": "latentforest.model.posterior_network",
+    "Predictor": "latentforest.learners",
     "RecursiveGrouping": "latentforest.learners",
     "Structure": "latentforest.model",
     "Variable": "latentforest.data",
@@ -79,6 +83,8 @@ __all__ = [
     "LatentClass",
     "Network",
     "NormalGamma",
+    "PosteriorNetwork",
+    "Predictor",
     "RecursiveGrouping",
     "Structure",
     "Variable",

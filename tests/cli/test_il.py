@@ -37,13 +37,42 @@ def test_learns_as_in_python(run, table, tmp_path, learner, pairs):
     assert model.network_.structure.continuous_parents("y") == ("x",)
 
 
-def test_a_model_with_lines_is_scored_and_predicted(run, table, tmp_path):
-    path = tmp_path / "model.json"
+def test_a_file_is_scored_and_predicted_as_the_learner_does(run, table, tmp_path):
+    path, rows, classes = (tmp_path / name for name in ("model.json", "rows.csv", "classes.csv"))
     run("learn", table, "--learner", "cil", "--candidate-pairs", 2, "--out", path)
-    scored = json.loads(run("score", path, table, "--json").stdout)
-    model = lf.IncrementalForest(2, random_state=0).fit(lf.read(table))
-    # The file has expected parameters; the learner integrates over them.
-    assert scored["log_likelihood"] == pytest.approx(model.log_likelihood_, rel=0.02)
+    data = lf.read(table)
+    model = lf.IncrementalForest(2, random_state=0).fit(data)
+    scored = json.loads(run("score", path, table, "--json", "--per-row", rows).stdout)
+    assert scored["mean_log_likelihood"] == pytest.approx(model.score(data), abs=1e-12)
+    assert scored["log_likelihood"] == pytest.approx(model.log_likelihood_, abs=1e-9)
+    found = lf.read(rows).column("log_likelihood")
+    np.testing.assert_allclose(found, model.score_samples(data), rtol=0, atol=1e-12)
+    run("predict", path, table, "--out", classes)
+    found = lf.read(classes)
+    shares = [found.column(name) for name in model.get_feature_names_out()]
+    np.testing.assert_allclose(np.stack(shares, axis=1), model.transform(data), atol=1e-12)
+
+
+def test_other_commands_use_expected_parameters(run, table, tmp_path):
+    path, plain = tmp_path / "model.json", tmp_path / "plain.json"
+    run("learn", table, "--learner", "il", "--out", path)
+    network = lf.load(path)
+    network.with_parameters(network.parameters).save(plain)
+    for arguments in (("show",), ("show", "--tables"), ("show", "--dot")):
+        command, *options = arguments
+        outputs = [run(command, file, *options).stdout for file in (path, plain)]
+        assert outputs[0] == outputs[1]
+    assert run("sample", path, 5).stdout == run("sample", plain, 5).stdout
+
+
+def test_a_damaged_posterior_is_named(run, table, tmp_path):
+    path = tmp_path / "model.json"
+    run("learn", table, "--learner", "il", "--out", path)
+    document = json.loads(path.read_text())
+    del document["posterior"][-1]
+    path.write_text(json.dumps(document))
+    result = run("score", path, table, code=1)
+    assert "model.json: posterior: expected one for variable 'w', found none" in result.output
 
 
 def test_priors_of_experts(run, table, tmp_path):

@@ -10,6 +10,7 @@ from scipy.integrate import quad
 from latentforest import Dataset, Variable
 from latentforest.inference.predictive import Predictive
 from latentforest.model.conjugate import Dirichlet, NormalGamma, NormalRegression
+from latentforest.model.posterior_network import PosteriorNetwork
 from latentforest.model.structure import Structure
 
 GENERATOR = np.random.default_rng(1)
@@ -32,7 +33,7 @@ def predictive():
     posteriors["v"] = NormalRegression(
         0.5, 2.0, np.array([0.3, -1.0]), np.array([[3.0, 1.0], [1.0, 2.0]]), np.array(2.5), 1.7
     )
-    return Predictive(structure, posteriors)
+    return Predictive(PosteriorNetwork(structure, posteriors))
 
 
 def make_rows(n_rows, missing=0.0):
@@ -52,7 +53,7 @@ def student(x, family, k=()):
 
 def enumerate_row(predictive, row):
     """Sum over all values of the latent variables and the gaps; shares of y and z."""
-    p = predictive.posteriors
+    p = predictive.network.posterior
     tables = {name: p[name].mean for name in "yzabc"}
     domains = [range(2), range(3)]
     domains += [[row[n]] if row[n] >= 0 else range(k) for n, k in (("a", 2), ("b", 3), ("c", 2))]
@@ -109,14 +110,14 @@ def test_a_gap_above_an_observed_value_is_closed_with_gaussians(predictive):
     value = predictive.log_densities(Dataset(base.variables, columns))[0]
     row = {n: columns[j][0] for j, n in enumerate(base.names) if n not in ("u", "w")}
     states = {n: str(row[n]) for n in "abc"}
-    network = predictive.network()
+    network, alone = predictive.network, student(columns[5][0], predictive.network.posterior["w"])
     expected = network.log_probability({**states, "v": float(row["v"])})
-    expected += student(columns[5][0], predictive.posteriors["w"])
+    expected += alone
     assert value == pytest.approx(expected, abs=1e-9)
     del row["v"]
     columns[4] = np.array([np.nan])  # nothing is below the gap: Student's t again
     value = predictive.log_densities(Dataset(base.variables, columns))[0]
-    expected = network.log_probability(states) + student(columns[5][0], predictive.posteriors["w"])
+    expected = network.log_probability(states) + alone
     assert value == pytest.approx(expected, abs=1e-9)
 
 

@@ -1,6 +1,7 @@
 """IncrementalForest: IL and CIL."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from latentforest import (
     datasets,
 )
 from latentforest.errors import FileFormatError, ParameterError
+from latentforest.inference import information, mixed_information
+from latentforest.learners import base
+from latentforest.search.incremental import growth
 
 HIV = datasets.load("hiv-tests")
 
@@ -216,6 +220,84 @@ def test_interruption_keeps_what_there_is(when):
     n_steps = {"step 2": 2, "VBEM": 7}.get(when, 0)
     assert len(model.history_["step"]) >= min(n_steps, 2)
     assert np.all(np.isfinite(model.score_samples(table)))
+
+
+class Clock:
+    """A clock that goes on by a second with every call of a function."""
+
+    def __init__(self, function):
+        self.function, self.calls = function, []
+
+    def __call__(self, *arguments):
+        self.calls.append(arguments)
+        return self.function(*arguments)
+
+    def monotonic(self):
+        return float(len(self.calls))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_time_limit_holds_while_information_is_estimated(monkeypatch, n_jobs):
+    table, clock = make_table(), Clock(mixed_information._estimate)
+    monkeypatch.setattr(mixed_information, "_estimate", clock)
+    monkeypatch.setattr(base, "time", clock)
+    model = IncrementalForest(5, n_jobs=n_jobs, random_state=0, time_limit=2.5).fit(table)
+    assert 3 <= len(clock.calls) < 3 + n_jobs  # those that had begun
+    assert model.stopped_ == "the time limit was reached"
+    assert not model.interrupted_
+    assert find_groups(model.network_) == {frozenset({name}) for name in table.names}
+    assert np.all(np.isfinite(model.score_samples(table)))
+
+
+def test_the_time_limit_holds_for_categorical_columns(monkeypatch):
+    table = make_table().select(["c0", "c1", "c2", "alone"])
+    clock = Clock(information._put)
+    monkeypatch.setattr(information, "_put", clock)
+    by_two = partial(information.mutual_information, block=2)  # so that there are several blocks
+    monkeypatch.setattr(mixed_information, "mutual_information", by_two)
+    monkeypatch.setattr(base, "time", clock)
+    model = IncrementalForest(5, random_state=0, time_limit=1.5).fit(table)
+    assert len(clock.calls) == 2  # both halves of the first pair
+    assert model.stopped_ == "the time limit was reached"
+    assert len(model.network_.structure.roots) == table.n_columns
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interruption_while_information_is_estimated(monkeypatch, n_jobs):
+    table, calls = make_table(), []
+
+    def interrupt(*arguments):
+        calls.append(arguments)
+        if len(calls) > 2:
+            raise KeyboardInterrupt
+        return 0.0
+
+    monkeypatch.setattr(mixed_information, "_estimate", interrupt)
+    model = IncrementalForest(5, n_jobs=n_jobs, random_state=0)
+    try:
+        model.fit(table)
+    except KeyboardInterrupt:
+        raise AssertionError("the interrupt came through") from None
+    assert model.interrupted_
+    assert find_groups(model.network_) == {frozenset({name}) for name in table.names}
+    assert np.all(np.isfinite(model.score_samples(table)))
+
+
+def test_interruption_while_a_latent_variable_is_compared(monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(growth, "information_about", interrupt)
+    table, model = make_table(), IncrementalForest(5, random_state=0)
+    try:
+        model.fit(table)
+    except KeyboardInterrupt:
+        raise AssertionError("the interrupt came through") from None
+    assert model.interrupted_
+    assert len(model.network_.latents) == 1
+    n_trees = len(model.network_.structure.roots)
+    assert len(model.history_["step"]) == table.n_columns - n_trees  # each step joins two
+    assert model.p_elbo_ == pytest.approx(model.history_["p_elbo"][-1])
 
 
 def test_most_states():

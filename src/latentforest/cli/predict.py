@@ -60,12 +60,12 @@ def _predict(network: Network, table: Dataset) -> dict[str, Any]:
     """Columns of states and probabilities; empty for rows that the model makes impossible."""
     import numpy as np
 
-    from latentforest.inference.forest import Forest, PatternedData
-    from latentforest.inference.posteriors import compute_posteriors
+    from latentforest.inference.forest import PatternedData
+    from latentforest.inference.rows import Rows
 
-    forest = Forest(network.structure, PatternedData(table))
-    impossible = np.isneginf(forest.row_log_likelihoods(network.parameters))
-    posteriors = compute_posteriors(forest, network, network.latents)
+    rows = Rows(network, PatternedData(table))
+    impossible = np.isneginf(rows.log_likelihoods())
+    posteriors = rows.posteriors(network.latents)
     columns: list[tuple[str, Any]] = []
     for name, posterior in zip(network.latents, posteriors, strict=True):
         posterior[impossible] = np.nan

@@ -73,18 +73,17 @@ def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:
     """Log-likelihood of each row, and the numbers made of them."""
     import numpy as np
 
-    from latentforest.inference.forest import Forest, PatternedData
-    from latentforest.inference.posteriors import compute_posteriors
+    from latentforest.inference.forest import PatternedData
+    from latentforest.inference.rows import Rows
     from latentforest.scores.criteria import CRITERIA, FitSummary
     from latentforest.scores.goodness import compute_entropy
 
-    patterned = PatternedData(table)
-    forest = Forest(network.structure, patterned)
-    values = forest.row_log_likelihoods(network.parameters)
+    rows = Rows(network, PatternedData(table))
+    values = rows.log_likelihoods()
     used = table.weights > 0
     impossible = int(np.count_nonzero(np.isneginf(values) & used))
     total = float(np.sum(table.weights[used] * values[used]))
-    entropy = compute_entropy(compute_posteriors(forest, network, network.latents), table.weights)
+    entropy = compute_entropy(rows.posteriors(network.latents), table.weights)
     summary = FitSummary(total, network.dimension, table.total_weight, entropy)
     if impossible:
         warn(f"{impossible:,} of {table.n_rows:,} rows have probability zero under the model")

@@ -264,7 +264,7 @@ class Forest:
         shared: Collection[str] = (),
         equal: Collection[str] = (),
     ) -> None:
-        _check(structure, data)
+        check_columns(structure, data)
         self.structure = structure
         self.data = data
         self.shared, self.equal = frozenset(shared), frozenset(equal)
@@ -507,7 +507,8 @@ def _writable(theta: FloatArray) -> FloatArray:
     return theta if theta.flags.writeable else theta.copy()
 
 
-def _check(structure: Structure, data: PatternedData) -> None:
+def check_columns(structure: Structure, data: PatternedData) -> None:
+    """Refuse what is not a forest over columns of the table, with the same states."""
     for name in () if structure.is_forest else structure.names:
         if len(structure.categorical_parents(name)) > 1:
             raise ModelError(

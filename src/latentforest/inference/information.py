@@ -29,9 +29,12 @@ FEW = 1 << 32  # multiplications that are not worth compiling code for
 MOST_REPEATS = 8.0  # whole weights become repeated rows while these are not so many times more
 
 Score = Callable[[FloatArray], FloatArray]
+Check = Callable[[], None]
 
 
-def mutual_information(data: Dataset, n_jobs: int | None = None, block: int = BLOCK) -> FloatArray:
+def mutual_information(
+    data: Dataset, n_jobs: int | None = None, block: int = BLOCK, check: Check | None = None
+) -> FloatArray:
     """Return the mutual information of all pairs of columns, in nats.
 
     Parameters
@@ -44,6 +47,8 @@ def mutual_information(data: Dataset, n_jobs: int | None = None, block: int = BL
     block
         So many states are counted against each other at once; bounds the memory beside the
         result.
+    check
+        Called now and then; what it raises ends the work.
 
     Returns
     -------
@@ -57,7 +62,7 @@ def mutual_information(data: Dataset, n_jobs: int | None = None, block: int = BL
     array([[0.5117, 0.0296],
            [0.0296, 0.6931]])
     """
-    return _over_pairs(data, _judge, n_jobs, block)
+    return _over_pairs(data, _judge, n_jobs, block, check)
 
 
 def pair_scores(
@@ -82,6 +87,7 @@ def _over_pairs(
     judge: Callable[[FloatArray, _Block, _Block], FloatArray],
     n_jobs: int | None,
     block: int,
+    check: Check | None = None,
 ) -> FloatArray:
     if block < 1:
         raise ParameterError(f"block must be at least 1, got {block!r}")
@@ -91,6 +97,8 @@ def _over_pairs(
 
     def fill(pair: tuple[_Block, _Block]) -> None:
         a, b = pair
+        if check is not None:
+            check()
         values = judge(_complete(product(a, b), a, b), a, b)
         _put(result, a, b, values)
         _put(result, b, a, values.T)

@@ -28,7 +28,12 @@ from scipy.special import digamma, xlogy
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ParameterError
 from latentforest.inference.columns import SHARE, summarize
-from latentforest.inference.information import indicators, mutual_information, posterior_information
+from latentforest.inference.information import (
+    Check,
+    indicators,
+    mutual_information,
+    posterior_information,
+)
 from latentforest.inference.threads import count_threads, map_threads
 from latentforest.kernels.types import AnyArray, FloatArray
 
@@ -87,6 +92,7 @@ def information_matrix(
     data: Dataset,
     posteriors: Mapping[str, FloatArray] | None = None,
     settings: InformationSettings = DEFAULT,
+    check: Check | None = None,
 ) -> FloatArray:
     """Return the mutual information of all pairs of columns and latent variables, in nats.
 
@@ -99,6 +105,8 @@ def information_matrix(
         ``(n_rows, n_states)``.
     settings
         The estimators.
+    check
+        Called before each pair, maybe by several threads; what it raises ends the work.
 
     Returns
     -------
@@ -116,14 +124,14 @@ def information_matrix(
     """
     sides = _prepare(data, posteriors or {}, settings)
     result = np.zeros((len(sides), len(sides)))
-    _fill_plug_in(result, sides, data, settings)
+    _fill_plug_in(result, sides, data, settings, check)
     pairs = [
         (i, j)
         for i in range(len(sides))
         for j in range(i, len(sides))
         if sides[i].is_continuous or sides[j].is_continuous
     ]
-    estimates = _estimate_all([(sides[i], sides[j]) for i, j in pairs], data, settings)
+    estimates = _estimate_all([(sides[i], sides[j]) for i, j in pairs], data, settings, check)
     for (i, j), value in zip(pairs, estimates, strict=True):
         result[i, j] = result[j, i] = np.inf if i == j else value
     return result
@@ -151,6 +159,7 @@ def information_about(
     data: Dataset,
     posteriors: Mapping[str, FloatArray] | None = None,
     settings: InformationSettings = DEFAULT,
+    check: Check | None = None,
 ) -> FloatArray:
     """Return the mutual information of one variable with all columns and latent variables.
 
@@ -158,7 +167,7 @@ def information_about(
     ----------
     target
         Name of a column or latent variable, or the posterior of another latent variable.
-    data, posteriors, settings
+    data, posteriors, settings, check
         As for ``information_matrix``, of which this is a row.
     """
     sides = _prepare(data, posteriors or {}, settings)
@@ -173,7 +182,8 @@ def information_about(
     side, n_variables = sides[here], data.n_columns + len(posteriors or {})
     result = np.zeros(n_variables)
     others = [j for j in range(n_variables) if side.is_continuous or sides[j].is_continuous]
-    estimates = _estimate_all([(side, sides[j]) for j in others if j != here], data, settings)
+    pairs = [(side, sides[j]) for j in others if j != here]
+    estimates = _estimate_all(pairs, data, settings, check)
     result[[j for j in others if j != here]] = estimates
     if side.is_continuous:
         result[here] = np.inf
@@ -237,14 +247,18 @@ def _latent(posterior: FloatArray, settings: InformationSettings) -> _Side:
 
 
 def _fill_plug_in(
-    result: FloatArray, sides: list[_Side], data: Dataset, settings: InformationSettings
+    result: FloatArray,
+    sides: list[_Side],
+    data: Dataset,
+    settings: InformationSettings,
+    check: Check | None,
 ) -> None:
     """Pairs of categorical and latent variables."""
     columns = [j for j in range(data.n_columns) if not sides[j].is_continuous]
     latents = list(range(data.n_columns, len(sides)))
     if columns:
         table = data.select([data.names[j] for j in columns])
-        result[np.ix_(columns, columns)] = mutual_information(table, settings.n_jobs)
+        result[np.ix_(columns, columns)] = mutual_information(table, settings.n_jobs, check=check)
     if latents:
         tables = [sides[j].values for j in [*columns, *latents]]
         rows = posterior_information([sides[j].values for j in latents], tables, data.weights)
@@ -261,10 +275,15 @@ def _entropy(rows: FloatArray, weights: FloatArray) -> float:
 
 
 def _estimate_all(
-    pairs: Sequence[tuple[_Side, _Side]], data: Dataset, settings: InformationSettings
+    pairs: Sequence[tuple[_Side, _Side]],
+    data: Dataset,
+    settings: InformationSettings,
+    check: Check | None,
 ) -> list[float]:
     def estimate(pair: tuple[_Side, _Side]) -> float:
         a, b = pair
+        if check is not None:
+            check()
         return 0.0 if a is b else _estimate(a, b, data.weights, settings)
 
     return list(map_threads(estimate, pairs, count_threads(settings.n_jobs)))

@@ -11,53 +11,35 @@ of expected parameters instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.kernels.types import FloatArray
 from latentforest.model.conjugate import (
-    Conjugate,
     Dirichlet,
     NormalGamma,
     NormalRegression,
     NormalWishart,
 )
 from latentforest.model.gaussian import find_components, join_gaussians
-from latentforest.model.network import Network
-from latentforest.model.parameters import pack_tables
-from latentforest.model.structure import Structure
+from latentforest.model.posterior_network import PosteriorNetwork
 
 CHUNK_ROWS = 1 << 14
 
 
 class Predictive:
-    """A forest with the posterior of its parameters.
+    """What a forest with the posterior of its parameters says of rows.
 
     Parameters
     ----------
-    structure
-        A forest.
-    posteriors
-        The distribution of each variable's parameters, one for each state of its categorical
-        parent.
+    network
+        Has the expected parameters too.
     """
 
-    def __init__(self, structure: Structure, posteriors: Mapping[str, Conjugate]) -> None:
-        self.structure, self.posteriors = structure, dict(posteriors)
-
-    def network(self) -> Network:
-        """Return the network of expected parameters (variances: one over expected precisions)."""
-        tables = {}
-        for name, family in self.posteriors.items():
-            if isinstance(family, NormalWishart):
-                tables[name] = family.table_of(self.structure.pouch(name).index(name))
-            else:
-                tables[name] = family.table
-        parents = {name: self.structure.parents(name) for name in self.structure.names}
-        structure = Structure(self.structure.variables, parents, self.structure.pouches)
-        return Network(structure, pack_tables(structure, tables))
+    def __init__(self, network: PosteriorNetwork) -> None:
+        self.network = network
 
     def log_densities(self, data: Dataset) -> FloatArray:
         """Return the log-density of each row."""
@@ -70,21 +52,21 @@ class Predictive:
 
     def _over(self, data: Dataset) -> list[_Ascent]:
         rows = range(0, data.n_rows, CHUNK_ROWS)
-        return [_Ascent(self, data, slice(start, start + CHUNK_ROWS)) for start in rows]
+        return [_Ascent(self.network, data, slice(start, start + CHUNK_ROWS)) for start in rows]
 
 
 class _Ascent:
     """One way up for some rows: beliefs of the categorical variables, messages to parents."""
 
-    def __init__(self, predictive: Predictive, data: Dataset, rows: slice) -> None:
-        self.structure, self.posteriors = predictive.structure, predictive.posteriors
+    def __init__(self, network: PosteriorNetwork, data: Dataset, rows: slice) -> None:
+        self.structure, self.posteriors = network.structure, network.posterior
         self.columns = {name: data.column(name)[rows] for name in self.structure.observed}
         self.n_rows = len(next(iter(self.columns.values())))
         self.beliefs: dict[str, FloatArray] = {}
         self.messages: dict[str, FloatArray] = {}
         self.log_density = np.zeros(self.n_rows)
         self.below = self._sum_lines()
-        self._repair(predictive)
+        self._repair(network)
         for name in reversed(self.structure.order):
             if name in self.structure.continuous:
                 self._send_density(name)
@@ -107,11 +89,10 @@ class _Ascent:
                 below[parent] += density + below[name]
         return below
 
-    def _repair(self, predictive: Predictive) -> None:
+    def _repair(self, network: PosteriorNetwork) -> None:
         """Find the rows without a closed form, and judge their continuous variables otherwise."""
         self.repaired: dict[str, tuple[np.ndarray, FloatArray]] = {}
         components = find_components(self.structure, self.structure.continuous)
-        network: Network | None = None
         for component in components:
             if not any(self.structure.continuous_parents(name) for name in component):
                 continue
@@ -125,7 +106,6 @@ class _Ascent:
             rows = np.flatnonzero(is_known)
             if len(rows) == 0:
                 continue
-            network = predictive.network() if network is None else network
             joint = join_gaussians(self.structure, np.array(network.parameters), component)
             values = [
                 joint.log_density(

@@ -12,6 +12,7 @@ from latentforest.learners.incremental_forest import IncrementalForest
 from latentforest.learners.independence import Independence
 from latentforest.learners.independent_clusterings import IndependentClusterings
 from latentforest.learners.latent_class import LatentClass
+from latentforest.learners.predictor import Predictor
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "Independence",
     "IndependentClusterings",
     "LatentClass",
+    "Predictor",
     "RecursiveGrouping",
 ]

@@ -22,8 +22,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from latentforest.data import Dataset, Variable, encode_like
 from latentforest.data.table import Table
 from latentforest.errors import DataWarning, ParameterError
-from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import compute_posteriors, fill_impossible
+from latentforest.inference.forest import PatternedData
+from latentforest.inference.posteriors import fill_impossible
+from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.learners.progress import Say, open_progress
 from latentforest.model import Network
@@ -124,14 +125,12 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log-likelihood of each row."""
-        forest = self._forest(self._encode(X))
-        return forest.row_log_likelihoods(self.network_.parameters)
+        return self._rows(self._encode(X)).log_likelihoods()
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the weighted mean log-likelihood per row."""
         dataset = weigh(self._encode(X), sample_weight)
-        values = self._forest(dataset).row_log_likelihoods(self.network_.parameters)
-        used = dataset.weights > 0
+        values, used = self._rows(dataset).log_likelihoods(), dataset.weights > 0
         return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
@@ -157,8 +156,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             )
         return encode_like(X, self.variables_)
 
-    def _forest(self, dataset: Dataset) -> Forest:
-        return Forest(self.network_.structure, PatternedData(dataset, self.n_jobs))
+    def _rows(self, dataset: Dataset) -> Rows:
+        return Rows(self.network_, PatternedData(dataset, self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -225,8 +224,9 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         return np.array(names, dtype=object)
 
     def _posteriors(self, X: Any) -> list[FloatArray]:
-        forest, latents = self._forest(self._encode(X)), self.network_.latents
-        posteriors = compute_posteriors(forest, self.network_, latents)
+        dataset = self._encode(X)
+        latents = self.network_.latents
+        posteriors = self._rows(dataset).posteriors(latents)
         n_impossible = fill_impossible(posteriors, self.network_, latents)
         if n_impossible:
             warnings.warn(

@@ -13,20 +13,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.conjugate_priors import Experts, Priors, read_priors
 from latentforest.estimation.em import EMSettings
 from latentforest.estimation.strengths import choose_strengths
 from latentforest.inference.mixed_information import InformationSettings
-from latentforest.inference.predictive import Predictive
-from latentforest.kernels.types import FloatArray
-from latentforest.learners.base import LatentLearner, Learned, Work, weigh
+from latentforest.inference.rows import Rows
+from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.progress import Say
 from latentforest.model.conjugate import Conjugate
+from latentforest.model.posterior_network import PosteriorNetwork
 from latentforest.search.incremental.bench import Bench, Effort
 from latentforest.search.incremental.growth import (
     Associations,
@@ -95,7 +92,8 @@ class IncrementalForest(LatentLearner):
     Attributes
     ----------
     network_
-        Expected parameters; a variance is one over its expected precision.
+        A `PosteriorNetwork`: expected parameters (a variance is one over its expected precision)
+        and their posterior. ``network_.save`` writes both.
     posterior_
         The posterior of each variable's parameters, by name.
     elbo_, p_elbo_
@@ -190,7 +188,7 @@ class IncrementalForest(LatentLearner):
         bench = Bench(work.data, priors, Effort(n_starts=self.n_starts), work.seed)
         m = GrowingForest(bench, self.reroot)
         grown = _Grown(m, [])
-        if end["interrupted"]:
+        if end["interrupted"] or end["stopped"]:
             return grown
         with _ending(end):
             mi = None if associations is None else associations.copy()
@@ -204,14 +202,12 @@ class IncrementalForest(LatentLearner):
                 if m_c.gain <= 0:
                     break
                 tree = m.take(m_c.candidate, work.deadline)
+                step = len(grown.history) + 1
+                row = _describe(step, m_s, tree, m) | {"candidates": m.n_candidates - n_before}
+                grown.history.append(row | {"seconds": time.monotonic() - began})
                 if mi is not None:
                     mi.update(bench, tree)
-                step = len(grown.history) + 1
-                numbers = {
-                    "candidates": m.n_candidates - n_before,
-                    "seconds": time.monotonic() - began,
-                }
-                grown.history.append(_describe(step, m_s, tree, m) | numbers)
+                    grown.history[-1]["seconds"] = time.monotonic() - began
                 work.say(f"step {step}: p-ELBO {m.score:,.2f}, {len(m.trees)} trees")
             self._refine(work, bench, m)
         return grown
@@ -227,8 +223,7 @@ class IncrementalForest(LatentLearner):
         """Algorithm 1: the best of NA and AA over the pairs."""
         best: Move | None = None
         for n, move in enumerate(m.judge(pairs)):
-            if work.is_late():
-                raise _TimeIsUp
+            _check_time(work)
             if best is None or move.gain > best.gain + TIE:
                 best = move
             if n % SAY_EVERY == 0:
@@ -282,17 +277,13 @@ class IncrementalForest(LatentLearner):
         settings = InformationSettings(
             completion=self.completion, seed=work.seed, n_jobs=self.n_jobs
         )
-        return Associations(work.table, settings)
+        return Associations(work.table, settings, lambda: _check_time(work))
 
     def _finish(self, work: Work, grown: _Grown, end: dict[str, Any]) -> Learned:
         m, history = grown.forest, grown.history
-        structure = m.structure()
-        posteriors = m.posteriors()
-        predictive = Predictive(structure, posteriors)
-        used = work.table.weights > 0
-        rows = predictive.log_densities(work.table)
+        network = PosteriorNetwork(m.structure(), m.posteriors())
         attributes = {
-            "posterior": posteriors,
+            "posterior": dict(network.posterior),
             "elbo": sum(tree.bound for tree in m.trees.values()),
             "p_elbo": m.score,
             "prior_strengths": dict(m.bench.priors.strengths),
@@ -300,26 +291,7 @@ class IncrementalForest(LatentLearner):
             "stopped": end["stopped"],
         }
         table = Table({name: [row[name] for row in history] for name in STEP})
-        value = float(work.table.weights[used] @ rows[used])
-        return Learned(predictive.network(), value, table, attributes)
-
-    def score_samples(self, X: Any) -> FloatArray:
-        """Return the log-density of each row, with the parameters integrated out."""
-        dataset = self._encode(X)
-        return self._predictive().log_densities(dataset)
-
-    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the weighted mean log-density per row."""
-        dataset = weigh(self._encode(X), sample_weight)
-        values, used = self._predictive().log_densities(dataset), dataset.weights > 0
-        return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
-
-    def _posteriors(self, X: Any) -> list[FloatArray]:
-        dataset = self._encode(X)
-        return self._predictive().shares(dataset, self.network_.latents)
-
-    def _predictive(self) -> Predictive:
-        return Predictive(self.network_.structure, self.posterior_)
+        return Learned(network, Rows(network, work.data).log_likelihood(), table, attributes)
 
     def _check(self) -> None:
         for name, least in (("candidate_pairs", 1), ("max_states", 2), ("n_starts", 1)):
@@ -330,6 +302,11 @@ class IncrementalForest(LatentLearner):
                 raise ParameterError(f"{name} must be a whole number from {least}, got {value!r}")
         EMSettings(self.max_iterations, self.tolerance)
         InformationSettings(completion=self.completion)
+
+
+def _check_time(work: Work) -> None:
+    if work.is_late():
+        raise _TimeIsUp
 
 
 def _describe(step: int, move: Move, tree: Tree, m: GrowingForest) -> dict[str, Any]:

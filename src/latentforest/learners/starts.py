@@ -61,12 +61,11 @@ def find_start(start: Any, work: Work, settings: dict[str, Any]) -> Network | No
     settings
         Of the search; a learner by name shares some of them.
     """
-    if isinstance(start, Network):
-        network = start
-        if _is_regular(network):
-            return network
-    else:
-        network = _learn(start, work, settings)
+    network = start if isinstance(start, Network) else _learn(start, work, settings)
+    if network.posterior is not None:
+        network = network.with_parameters(network.parameters)  # which has none
+    if isinstance(start, Network) and _is_regular(network):
+        return network
     check_columns(network, work.table)
     return make_regular(network, work.data, settings.get("max_states"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,9 @@ from latentforest.model.evidence import Evidence, read_evidence, read_targets
 from latentforest.model.gaussian import Mixture
 from latentforest.model.parameters import pack_tables, read_parameters
 from latentforest.model.structure import Parents, Pouches, Structure
+
+if TYPE_CHECKING:
+    from latentforest.model.conjugate import Conjugate
 
 
 class Network:
@@ -109,6 +113,11 @@ class Network:
     def parameters(self) -> NDArray[np.float64]:
         """All probabilities, means and variances as one read-only vector."""
         return self._parameters
+
+    @property
+    def posterior(self) -> Mapping[str, Conjugate] | None:
+        """The distribution of each variable's parameters, if it is known: `PosteriorNetwork`."""
+        return None
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -286,8 +295,8 @@ class Network:
 
     def __repr__(self) -> str:
         return (
-            f"Network({len(self.names)} variables, {len(self.latents)} of them latent, "
-            f"{self.dimension} free parameters)"
+            f"{type(self).__name__}({len(self.names)} variables, "
+            f"{len(self.latents)} of them latent, {self.dimension} free parameters)"
         )
 
     def __eq__(self, other: object) -> bool:

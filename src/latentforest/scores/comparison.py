@@ -7,8 +7,9 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.data.lookup import list_briefly
 from latentforest.errors import DataError, ModelError
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.patterns import Mask
+from latentforest.inference.rows import Rows
 from latentforest.kernels.types import BoolArray, FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
@@ -25,7 +26,7 @@ def log_score(network: Network, data: Dataset) -> float:
     Parameters
     ----------
     network
-        A forest.
+        A forest. If it has a posterior of its parameters, these are integrated out row by row.
     data
         Has a column, with the same states, for each observed variable; other columns are ignored.
         The log-probability of a row counts as often as its weight says.
@@ -43,9 +44,7 @@ def log_score(network: Network, data: Dataset) -> float:
     >>> round(log_score(network, Dataset([fever], [[0, 1]], weights=[3, 1])), 4)
     -2.2493
     """
-    forest = Forest(network.structure, _prepare(network, data))
-    log_likelihood, impossible = forest.log_likelihood(network.parameters)
-    return -np.inf if impossible > 0 else log_likelihood
+    return Rows(network, _prepare(network, data)).log_likelihood()
 
 
 def empirical_kl(true: Network, model: Network, data: Dataset) -> float:
@@ -152,7 +151,7 @@ def _prepare(network: Network, data: Dataset) -> PatternedData:
 
 
 def _score_rows(network: Network, data: PatternedData) -> FloatArray:
-    return Forest(network.structure, data).row_log_likelihoods(network.parameters)
+    return Rows(network, data).log_likelihoods()
 
 
 def _find_splits(structure: Structure, bits: dict[str, Mask]) -> set[Split]:

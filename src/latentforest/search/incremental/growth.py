@@ -10,6 +10,7 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.estimation.posterior_vector import unpack
+from latentforest.inference.information import Check
 from latentforest.inference.mixed_information import (
     InformationSettings,
     information_about,
@@ -223,12 +224,16 @@ class Associations:
         All rows.
     settings
         The estimators.
+    check
+        Called before each pair; what it raises ends the work.
     """
 
-    def __init__(self, table: Dataset, settings: InformationSettings) -> None:
-        self.table, self.settings = table, settings
+    def __init__(
+        self, table: Dataset, settings: InformationSettings, check: Check | None = None
+    ) -> None:
+        self.table, self.settings, self.check = table, settings, check
         self.names = list(table.names)
-        self.values = information_matrix(table, settings=settings)
+        self.values = information_matrix(table, settings=settings, check=check)
         self._shares: dict[str, FloatArray] = {}
 
     def highest(self, forest: GrowingForest, n_pairs: int) -> list[Pair]:
@@ -246,7 +251,7 @@ class Associations:
             return
         self._forget(tree.root)
         posterior = find_shares(bench, tree)
-        row = information_about(posterior, self.table, self._shares, self.settings)
+        row = information_about(posterior, self.table, self._shares, self.settings, self.check)
         size = len(self.names)
         self.values = np.pad(self.values, (0, 1))
         self.values[size, :size] = self.values[:size, size] = row
