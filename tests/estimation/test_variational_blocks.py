@@ -24,6 +24,7 @@ from latentforest.estimation.posterior_vector import (
 from latentforest.estimation.variational import find_potentials, fit_posterior
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.predictive import Predictive
+from latentforest.model.document import from_document, to_document
 from latentforest.model.posterior_network import PosteriorNetwork
 from latentforest.model.structure import Structure
 
@@ -230,9 +231,81 @@ def test_the_predictive_density_of_a_pouch_integrates_over_gaps():
     assert np.log(whole) == pytest.approx(alone, abs=1e-4)
 
 
-def test_lines_that_depend_on_a_state_are_refused():
+def make_lines(n_rows=150, seed=1, missing=0.0):
+    """A class that is seen, and y along another line of x in each class."""
+    generator = np.random.default_rng(seed)
+    k = generator.integers(0, 2, n_rows)
+    x = 50.0 + 10.0 * generator.normal(size=n_rows)
+    y = np.where(k == 0, 3.0 - 0.1 * x, -20.0 + 0.3 * x) + 0.4 * generator.normal(size=n_rows)
+    x, y = (np.where(generator.random(n_rows) < missing, np.nan, c) for c in (x, y))
+    variables = [Variable("k", ("a", "b")), Variable("x"), Variable("y")]
+    return Dataset(variables, [k, x, y])
+
+
+def lay_out_lines(table, parents, latent=False):
+    variables = list(table.variables)
+    if latent:
+        variables[0] = Variable.hidden("k", 2)
+        table = table.select(["x", "y"])
+    structure = Structure(variables, parents)
+    forest = Forest(structure, PatternedData(table))
+    return forest, pack_priors(structure, Priors(table))
+
+
+@pytest.mark.parametrize("of_x", [("k",), ()])
+def test_the_bound_is_the_evidence_of_a_line_in_each_state(of_x):
+    table = make_lines()
+    forest, prior = lay_out_lines(table, {"x": of_x, "y": ("k", "x")})
+    result = fit_posterior(forest, prior, prior)
+    priors, (k, x, y) = Priors(table), table.columns
+    found = read_family(forest.structure, result.parameters, "y")
+    whole, alone = lay_out_lines(table, {"x": of_x})
+    apart = fit_posterior(whole, alone, alone)
+    expected = (
+        apart.objective
+        - measure_values(priors.of_gaussian("y", False), *summarize_values(y, table.weights))[1]
+    )
+    for state in (0, 1):
+        weights = (k == state).astype(float)
+        line, evidence = fit_line(priors.of_line("y", "x"), x, y, weights)
+        expected += evidence
+        assert np.allclose(found.table[state], line.table, rtol=1e-8)
+    assert result.objective == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("of_x", [("k",), ()])
+def test_the_bound_of_lines_in_hidden_states_never_falls(of_x):
+    forest, prior = lay_out_lines(make_lines(missing=0.15), {"x": of_x, "y": ("k", "x")}, True)
+    start = prior.copy()
+    line = read_family(forest.structure, start, "y")
+    line.coefficients[...] += [[-2.0, 0.5], [2.0, -0.5]]
+    write_family(forest.structure, start, "y", line)
+    result = fit_posterior(forest, start, prior, settings=EMSettings(200, 1e-9))
+    assert np.all(np.diff(result.monitor.trajectory) >= -1e-8)
+    found = read_family(forest.structure, result.parameters, "y").table
+    assert sorted(found[:, 1]) == pytest.approx([-0.1, 0.3], abs=0.02)
+
+
+def test_rows_are_judged_by_the_line_of_their_state():
+    table = make_lines()
+    forest, prior = lay_out_lines(table, {"x": ("k",), "y": ("k", "x")})
+    q = unpack(forest.structure, fit_posterior(forest, prior, prior).parameters)
+    network = PosteriorNetwork(forest.structure, q)
+    k, x, y = table.columns
+    shares = np.log(q["k"].mean)
+    by_state = shares + q["x"].log_predictive(x[:, None])
+    by_state = by_state + q["y"].log_predictive(y[:, None], x[:, None])
+    expected = by_state[np.arange(len(k)), k]
+    assert np.allclose(Predictive(network).log_densities(table), expected, rtol=1e-10)
+    hidden = Dataset(table.variables, [np.full(len(k), -1), x, y])
+    assert np.allclose(
+        Predictive(network).log_densities(hidden), np.logaddexp(*by_state.T), rtol=1e-10
+    )
+    assert from_document(to_document(network)) == network
+
+
+def test_several_slopes_are_refused():
     table = make_table()
-    variables = [Variable.hidden("h", 2), *table.variables]
-    structure = Structure(variables, {"x": "h", "y": ("h", "x")})
-    with pytest.raises(ModelError, match="lines that depend on a state"):
+    structure = Structure(table.variables, {"z": ("x", "y")})
+    with pytest.raises(ModelError, match="no posteriors for several slopes"):
         pack_priors(structure, Priors(table))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from latentforest import Dataset, HierarchicalLatentTree, LatentClass, Variable, datasets
+from latentforest import Dataset, LatentClass, Variable, datasets
 from latentforest.errors import DataError, DataWarning
 from reference.latent_class import fit_latent_class
 
@@ -185,12 +185,6 @@ def test_only_constant_columns():
 def test_a_column_called_class():
     model = learn({"class": ["x", "y"], "latent_class": ["u", "v"]})
     assert model.network_.latents == ("latent_class_2",)
-
-
-def test_continuous_columns_are_named_with_a_way_out():
-    data = {"age": np.linspace(20, 60, 30), "vote": ["a", "b"] * 15}
-    with pytest.raises(DataError, match=r"column 'age' is continuous.*kinds={'age'"):
-        HierarchicalLatentTree().fit(data)
 
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.VarianceWarning")

@@ -2,8 +2,9 @@
 
 See ``kernels.variational`` for tables and single Gaussians. Variables of a block (those that depend
 on other continuous ones) come last: of one without continuous parents mean, weight, shape and
-rate, for each row; of a line two coefficients, their weights, shape and rate; of a pouch, in the
-place of its first variable, weight, freedom, mean and scatter for each row.
+rate, for each row; of a line two coefficients, their weights, shape and rate, the parent's center
+and unit, for each row; of a pouch, in the place of its first variable, weight, freedom, mean and
+scatter for each row.
 """
 
 from __future__ import annotations
@@ -55,14 +56,11 @@ def find_inside(structure: Structure) -> dict[str, int]:
 def _count(structure: Structure, name: str) -> int:
     parents, pouch = structure.continuous_parents(name), structure.pouch(name)
     n_rows = math.prod(structure.shape(name)[:-1])
-    if len(parents) > 1 or (parents and n_rows > 1):
-        raise ModelError(
-            f"variable {name!r}: there are no posteriors for several continuous parents, or for "
-            "lines that depend on a state"
-        )
+    if len(parents) > 1:
+        raise ModelError(f"variable {name!r}: there are no posteriors for several slopes")
     if len(pouch) > 1:
         return n_rows * (2 + len(pouch) + len(pouch) ** 2) if name == pouch[0] else 0
-    return LINE_SIZE if parents else GAUSSIAN_SIZE * n_rows
+    return (LINE_SIZE if parents else GAUSSIAN_SIZE) * n_rows
 
 
 def measure_vector(structure: Structure) -> int:
@@ -84,14 +82,15 @@ def read_family(structure: Structure, vector: FloatArray, name: str) -> Conjugat
         parts = _view_pouch(structure, vector, name)
         return NormalWishart(*(part.copy() for part in parts))
     if structure.continuous_parents(name):
-        numbers = vector[place : place + LINE_SIZE]
+        numbers = _view_line(structure, vector, name, place).copy()
+        center, unit = numbers.reshape(-1, LINE_SIZE)[0, 8:]
         return NormalRegression(
-            float(numbers[8]),
-            float(numbers[9]),
-            numbers[:2].copy(),
-            numbers[2:6].reshape(2, 2).copy(),
-            np.array(numbers[6]),
-            np.array(numbers[7]),
+            float(center),
+            float(unit),
+            numbers[..., :2],
+            numbers[..., 2:6].reshape(*numbers.shape[:-1], 2, 2),
+            numbers[..., 6],
+            numbers[..., 7],
         )
     views = _view_inside(structure, vector, name, place)
     return NormalGamma.trusted(*(view.copy() for view in views))
@@ -105,8 +104,11 @@ def write_family(structure: Structure, vector: FloatArray, name: str, family: Co
     place = find_inside(structure).get(name)
     if isinstance(family, NormalRegression):
         assert place is not None  # for the type checker: a line is always part of a block
-        numbers = [*family.coefficients, *family.weight.ravel(), family.shape, family.rate]
-        vector[place : place + LINE_SIZE] = [*numbers, family.center, family.unit]
+        numbers = _view_line(structure, vector, name, place)
+        numbers[..., :2] = family.coefficients
+        numbers[..., 2:6] = family.weight.reshape(*family.weight.shape[:-2], 4)
+        numbers[..., 6], numbers[..., 7] = family.shape, family.rate
+        numbers[..., 8], numbers[..., 9] = family.center, family.unit
         return
     if isinstance(family, NormalWishart):
         parts = (family.mean, family.weight, family.freedom, family.scatter)
@@ -136,6 +138,11 @@ def _view_inside(
     numbers = vector[place : place + GAUSSIAN_SIZE * math.prod(rows)]
     matrix = numbers.reshape(GAUSSIAN_SIZE, *rows)
     return [matrix[i, ...] for i in range(GAUSSIAN_SIZE)]
+
+
+def _view_line(structure: Structure, vector: FloatArray, name: str, place: int) -> FloatArray:
+    rows = structure.shape(name)[:-1]
+    return vector[place : place + LINE_SIZE * math.prod(rows)].reshape(*rows, LINE_SIZE)
 
 
 def _view_pouch(structure: Structure, vector: FloatArray, name: str) -> list[FloatArray]:

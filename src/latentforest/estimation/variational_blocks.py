@@ -17,7 +17,15 @@ from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
 from latentforest.kernels.gaussian import LOG_2_PI
 from latentforest.kernels.types import FloatArray
-from latentforest.model.conjugate import Dirichlet, NormalGamma, NormalRegression, NormalWishart
+from latentforest.model.conjugate import (
+    Conjugate,
+    Dirichlet,
+    NormalGamma,
+    NormalRegression,
+    NormalWishart,
+)
+
+Sums = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class BlockPosterior:
@@ -60,13 +68,13 @@ class BlockPosterior:
                 constant -= 0.5 * (scale * m * m + 1.0 / family.weight)
                 continue
             j = self._parent(name)
-            (m0, m1), spread = self._scale_line(family, i, j), self._spread(family, j)
+            (m0, m1), spread = self._scale_line(family, i, j).T, self._spread(family, j)
             h[:, i] += scale * m0
-            h[:, j] -= scale * m0 * m1 + spread[0, 1]
-            precision[:, j, j] += scale * m1 * m1 + spread[1, 1]
+            h[:, j] -= scale * m0 * m1 + spread[..., 0, 1]
+            precision[:, j, j] += scale * m1 * m1 + spread[..., 1, 1]
             precision[:, i, j] -= scale * m1
             precision[:, j, i] -= scale * m1
-            constant -= 0.5 * (scale * m0 * m0 + spread[0, 0])
+            constant -= 0.5 * (scale * m0 * m0 + spread[..., 0, 0])
         center = np.linalg.solve(precision, h[..., None])[..., 0]
         constant += 0.5 * (h * center).sum(axis=1)
         tables = np.concatenate(
@@ -95,27 +103,37 @@ class BlockPosterior:
         self, counts: FloatArray, potentials: FloatArray, prior: FloatArray, q: FloatArray
     ) -> None:
         """Add what an E-step with these potentials expects to the prior."""
-        n, first, second = self._read_sums(counts, potentials)
+        by_state = self._read_sums(counts, potentials)
+        n, first, second = by_state
+        together = n.sum(axis=0), first.sum(axis=0), second.sum(axis=0)
         for names in self.block.families:
-            name, i = names[0], self.position[names[0]]
+            name = names[0]
             before = read_family(self.structure, prior, name)
-            if isinstance(before, NormalWishart):
-                pouch = self._update_pouch(before, names, n, first, second)
-                write_family(self.structure, q, name, pouch)
-            elif isinstance(before, NormalGamma):
-                rows = slice(None) if before.mean.ndim else 0
-                weight = np.where(n > 0, n, 1.0)
-                mean = first[:, i] / weight
-                scatter = np.maximum(second[:, i, i] - n * mean * mean, 0.0) * self.units[i] ** 2
-                mean = self.means[i] + self.units[i] * mean
-                after, _ = measure_values(before, n[rows], mean[rows], scatter[rows])
-                write_family(self.structure, q, name, after)
-            else:
-                assert isinstance(before, NormalRegression)
-                line = self._update_line(
-                    before, name, n.sum(), first.sum(axis=0), second.sum(axis=0)
-                )
-                write_family(self.structure, q, name, line)
+            assert not isinstance(before, Dirichlet)
+            write_family(self.structure, q, name, self._update(before, names, by_state, together))
+
+    def _update(
+        self,
+        prior: NormalGamma | NormalRegression | NormalWishart,
+        names: tuple[str, ...],
+        by_state: Sums,
+        together: Sums,
+    ) -> Conjugate:
+        """Update a family by the sums of each state, or of all if it does not depend on them."""
+        if isinstance(prior, NormalWishart):
+            return self._update_pouch(prior, names, *(by_state if prior.weight.ndim else together))
+        sums = by_state if prior.shape.ndim else together
+        if isinstance(prior, NormalGamma):
+            return self._update_gaussian(prior, names[0], *sums)
+        return self._update_line(prior, names[0], *sums)
+
+    def _update_gaussian(
+        self, prior: NormalGamma, name: str, n: FloatArray, first: FloatArray, second: FloatArray
+    ) -> NormalGamma:
+        i = self.position[name]
+        mean = first[..., i] / np.where(n > 0, n, 1.0)
+        scatter = np.maximum(second[..., i, i] - n * mean * mean, 0.0) * self.units[i] ** 2
+        return measure_values(prior, n, self.means[i] + self.units[i] * mean, scatter)[0]
 
     def _update_pouch(
         self,
@@ -127,27 +145,32 @@ class BlockPosterior:
     ) -> NormalWishart:
         places = [self.position[name] for name in names]
         units = self.units[places]
-        mean = first[:, places] / np.where(n > 0, n, 1.0)[:, None]
-        scatter = second[np.ix_(range(self.n_states), places, places)]
-        scatter = scatter - n[:, None, None] * mean[:, :, None] * mean[:, None, :]
+        mean = first[..., places] / np.where(n > 0, n, 1.0)[..., None]
+        scatter = second[..., places, :][..., places]
+        scatter = scatter - n[..., None, None] * mean[..., :, None] * mean[..., None, :]
         scatter = scatter * units[:, None] * units
-        rows = slice(None) if prior.weight.ndim else 0
-        mean = self.means[places] + units * mean
-        return measure_vectors(prior, n[rows], mean[rows], scatter[rows])[0]
+        return measure_vectors(prior, n, self.means[places] + units * mean, scatter)[0]
 
     def _update_line(
-        self, prior: NormalRegression, name: str, n: float, first: FloatArray, second: FloatArray
+        self,
+        prior: NormalRegression,
+        name: str,
+        n: FloatArray,
+        first: FloatArray,
+        second: FloatArray,
     ) -> NormalRegression:
         i, j = self.position[name], self._parent(name)
-        square = np.array([[n, first[j]], [first[j], second[j, j]]])
-        across = np.array([first[i], second[i, j]])
-        start = np.array(self._scale_line(prior, i, j))
-        unit, turn = self.units[i], self._turn(prior, j)
-        residual = unit * (across - square @ start)
-        squares = unit**2 * (second[i, i] - 2.0 * start @ across + start @ square @ start)
+        x, xx = first[..., j], second[..., j, j]
+        square = np.stack([np.stack([n, x], axis=-1), np.stack([x, xx], axis=-1)], axis=-2)
+        across = np.stack([first[..., i], second[..., i, j]], axis=-1)
+        start, turn = self._scale_line(prior, i, j), self._turn(prior, j)
+        fitted = np.einsum("...ij,...j->...i", square, start)
+        residual = self.units[i] * (across - fitted) @ turn.T
+        squares = second[..., i, i] + (start * (fitted - 2.0 * across)).sum(axis=-1)
         weight = prior.weight + turn @ square @ turn.T
-        step = np.linalg.solve(weight, turn @ residual)
-        rate = prior.rate + 0.5 * max(squares - float(step @ turn @ residual), 0.0)
+        step = np.linalg.solve(weight, residual[..., None])[..., 0]
+        left = self.units[i] ** 2 * squares - (step * residual).sum(axis=-1)
+        rate = prior.rate + 0.5 * np.maximum(left, 0.0)
         return NormalRegression(
             prior.center,
             prior.unit,
@@ -191,10 +214,10 @@ class BlockPosterior:
         shift = (self.means[j] - family.center) / family.unit
         return np.array([[1.0, 0.0], [shift, self.units[j] / family.unit]])
 
-    def _scale_line(self, family: NormalRegression, i: int, j: int) -> tuple[float, float]:
-        """Intercept and slope between scaled variables."""
-        m = self._turn(family, j).T @ family.coefficients
-        return float(m[0] - self.means[i]) / float(self.units[i]), float(m[1] / self.units[i])
+    def _scale_line(self, family: NormalRegression, i: int, j: int) -> FloatArray:
+        """Intercept and slope between scaled variables, along the last axis."""
+        m = family.coefficients @ self._turn(family, j)
+        return np.asarray((m - [self.means[i], 0.0]) / self.units[i])
 
     def _spread(self, family: NormalRegression, j: int) -> FloatArray:
         """Expected precision times the covariance of both coefficients."""

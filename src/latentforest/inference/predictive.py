@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.kernels.types import FloatArray
+from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.conjugate import (
     Dirichlet,
     NormalGamma,
@@ -65,82 +65,58 @@ class _Ascent:
         self.beliefs: dict[str, FloatArray] = {}
         self.messages: dict[str, FloatArray] = {}
         self.log_density = np.zeros(self.n_rows)
-        self.below = self._sum_lines()
-        self._repair(network)
-        for name in reversed(self.structure.order):
-            if name in self.structure.continuous:
-                self._send_density(name)
-            else:
-                self._send(name)
-
-    def _sum_lines(self) -> dict[str, FloatArray]:
-        """Log-densities of the continuous variables below each continuous one."""
-        below: dict[str, FloatArray] = {}
+        self.beside: dict[str, list[FloatArray]] = {}
+        for component in find_components(self.structure, self.structure.continuous):
+            self._send_density(network, component)
         for name in reversed(self.structure.order):
             if name not in self.structure.continuous:
-                continue
-            below.setdefault(name, np.zeros(self.n_rows))
-            family = self.posteriors[name]
-            if isinstance(family, NormalRegression):
+                self._send(name)
+
+    def _send_density(self, network: PosteriorNetwork, component: tuple[str, ...]) -> None:
+        """Log-density of continuous variables that depend on each other, for each state above."""
+        density = np.zeros((self.n_rows, 1))
+        for name in component:
+            family, values = self.posteriors[name], self.columns[name][:, None]
+            if isinstance(family, NormalWishart):
+                pouch = self.structure.pouch(name)
+                if name == pouch[0]:
+                    values = np.stack([self.columns[each] for each in pouch], axis=1)
+                    density = density + family.log_predictive(values).reshape(self.n_rows, -1)
+            elif isinstance(family, NormalGamma):
+                density = density + np.nan_to_num(family.log_predictive(values), nan=0.0)
+            else:
+                assert isinstance(family, NormalRegression)
                 (parent,) = self.structure.continuous_parents(name)
-                x, y = self.columns[parent], self.columns[name]
-                density = np.nan_to_num(family.log_predictive(y, x), nan=0.0)
-                below.setdefault(parent, np.zeros(self.n_rows))
-                below[parent] += density + below[name]
-        return below
-
-    def _repair(self, network: PosteriorNetwork) -> None:
-        """Find the rows without a closed form, and judge their continuous variables otherwise."""
-        self.repaired: dict[str, tuple[np.ndarray, FloatArray]] = {}
-        components = find_components(self.structure, self.structure.continuous)
-        for component in components:
-            if not any(self.structure.continuous_parents(name) for name in component):
-                continue
-            is_known = np.zeros(self.n_rows, bool)
-            there = {name: ~np.isnan(self.columns[name]) for name in component}
-            seen = dict(there)
-            for name in reversed(component):
-                for parent in self.structure.continuous_parents(name):
-                    is_known |= ~there[parent] & seen[name]
-                    seen[parent] = seen[parent] | seen[name]
-            rows = np.flatnonzero(is_known)
-            if len(rows) == 0:
-                continue
-            joint = join_gaussians(self.structure, np.array(network.parameters), component)
-            values = [
-                joint.log_density(
-                    {name: float(self.columns[name][i]) for name in component if there[name][i]}
-                )
-                for i in rows
-            ]
-            self.repaired[component[0]] = rows, np.stack(values)
-
-    def _send_density(self, name: str) -> None:
-        family, parents = self.posteriors[name], self.structure.parents(name)
-        if isinstance(family, NormalWishart):
-            density = self._measure_pouch(name, family)
-        elif isinstance(family, NormalGamma):
-            density = family.log_predictive(self.columns[name][:, None])
-            density = np.nan_to_num(density, nan=0.0) + self.below[name][:, None]
-        else:
-            return
-        if name in self.repaired:
-            rows, values = self.repaired[name]
-            density[rows] = values.reshape(len(rows), -1)
-        if parents:
-            self.messages[name] = density
+                line = family.log_predictive(values, self.columns[parent][:, None])
+                density = density + np.nan_to_num(line, nan=0.0)
+        rows = self._find_open(component)
+        if len(rows):
+            density[rows] = self._judge_open(network, component, rows)
+        above = {z for name in component for z in self.structure.categorical_parents(name)}
+        if above:
+            self.beside.setdefault(above.pop(), []).append(density)
         else:
             self.log_density += density[:, 0]
 
-    def _measure_pouch(self, name: str, family: NormalWishart) -> FloatArray:
-        """Log-density of a pouch and what is below it, counted at its first variable."""
-        pouch = self.structure.pouch(name)
-        if name != pouch[0]:
-            return np.zeros((self.n_rows, family.weight.size))
-        values = np.stack([self.columns[each] for each in pouch], axis=1)
-        density = family.log_predictive(values).reshape(self.n_rows, -1)
-        below = np.sum([self.below[each] for each in pouch], axis=0)
-        return np.asarray(density + below[:, None])
+    def _find_open(self, component: tuple[str, ...]) -> LongArray:
+        """Find the rows without a closed form."""
+        is_open = np.zeros(self.n_rows, bool)
+        there = {name: ~np.isnan(self.columns[name]) for name in component}
+        seen = dict(there)
+        for name in reversed(component):
+            for parent in self.structure.continuous_parents(name):
+                is_open |= ~there[parent] & seen[name]
+                seen[parent] = seen[parent] | seen[name]
+        return np.flatnonzero(is_open)
+
+    def _judge_open(
+        self, network: PosteriorNetwork, component: tuple[str, ...], rows: LongArray
+    ) -> FloatArray:
+        """Log-densities of rows under the expected parameters."""
+        joint = join_gaussians(self.structure, np.array(network.parameters), component)
+        values = [{name: float(self.columns[name][i]) for name in component} for i in rows]
+        known = [{name: x for name, x in row.items() if not np.isnan(x)} for row in values]
+        return np.stack([joint.log_density(row).reshape(-1) for row in known])
 
     def _send(self, name: str) -> None:
         family = self.posteriors[name]
@@ -148,7 +124,10 @@ class _Ascent:
         table, children = np.log(family.mean), self.structure.children(name)
         belief = np.zeros((self.n_rows, table.shape[-1]))
         for child in children:
-            belief += self.messages[child]
+            if child in self.messages:
+                belief += self.messages[child]
+        for density in self.beside.get(name, ()):
+            belief += density
         codes = self.columns.get(name)
         if codes is not None:
             belief[(codes[:, None] >= 0) & (codes[:, None] != np.arange(belief.shape[1]))] = -np.inf

@@ -136,7 +136,8 @@ class NormalRegression:
 
     The line is ``c₀ + c₁ · (x - center) / unit``. The precision has a Gamma distribution; given
     it, the coefficients are Gaussian with these means and ``weight``, a 2 x 2 matrix along
-    the last two axes, times the precision.
+    the last two axes, times the precision. Before these there is an axis for the states of a
+    categorical parent, if there is one.
     """
 
     center: float
@@ -159,16 +160,20 @@ class NormalRegression:
         return np.stack([intercept, slope, self.variance], axis=-1)
 
     def expect(self, posterior: NormalRegression) -> float:
-        """Return the expected logarithm of this density under another one."""
+        """Return the expected logarithm of this density under another one of all rows."""
         precision = posterior.shape / posterior.rate
         d = posterior.coefficients - self.coefficients
-        spread = np.trace(self.weight @ np.linalg.inv(posterior.weight))
-        away = d @ self.weight @ d * precision + spread
+        spread = np.einsum("...ij,...ji->...", self.weight, np.linalg.inv(posterior.weight))
+        away = np.einsum("...i,...ij,...j->...", d, self.weight, d) * precision + spread
         value = 0.5 * (np.linalg.slogdet(self.weight)[1] - away) - LOG_2_PI
-        return float(value + expect_gamma(self.shape + 1.0, self.rate, posterior, self.shape))
+        value = value + expect_gamma(self.shape + 1.0, self.rate, posterior, self.shape)
+        return float(np.sum(value))
 
     def log_predictive(self, y: Floats, x: Floats) -> Floats:
-        """Log-density of values given those of the parent: Student's t."""
+        """Log-density of values given those of the parent: Student's t.
+
+        A last axis of both meets the rows.
+        """
         z = (x - self.center) / self.unit
         inverse = np.linalg.inv(self.weight)
         spread = inverse[..., 0, 0] + 2.0 * z * inverse[..., 0, 1] + z * z * inverse[..., 1, 1]

@@ -19,6 +19,7 @@ from latentforest.model.conjugate import (
     NormalRegression,
     NormalWishart,
 )
+from latentforest.model.gaussian import find_components
 from latentforest.model.network import Network
 from latentforest.model.parameters import pack_tables
 from latentforest.model.structure import Structure
@@ -138,10 +139,10 @@ def list_parts(structure: Structure, name: str) -> tuple[type[Conjugate], dict[s
         return NormalRegression, {
             "center": Part((), "finite"),
             "unit": Part(()),
-            "coefficients": Part((2,), "finite"),
-            "weight": Part((2, 2), "definite"),
-            "shape": Part(()),
-            "rate": Part(()),
+            "coefficients": Part((*rows, 2), "finite"),
+            "weight": Part((*rows, 2, 2), "definite"),
+            "shape": one,
+            "rate": one,
         }
     return NormalGamma, {"mean": Part(rows, "finite"), "weight": one, "shape": one, "rate": one}
 
@@ -160,8 +161,7 @@ def _read_posterior(
     structure: Structure, posterior: Mapping[str, Conjugate]
 ) -> dict[str, Conjugate]:
     """Return copies of the distributions, or refuse those that do not fit the structure."""
-    if not structure.is_forest:
-        raise ModelError("posteriors are known of forests only; some variable has several parents")
+    _check_structure(structure)
     for name in posterior:
         if name not in structure:
             raise ModelError(f"a posterior is given for {name!r}, which is not a variable")
@@ -177,6 +177,26 @@ def _read_posterior(
         else:
             found[name] = found[first]
     return found
+
+
+def _check_structure(structure: Structure) -> None:
+    """Refuse what rows cannot be judged by: several parents, but for a line in each state."""
+    if structure.is_forest:
+        return
+    for name in structure.names:
+        for parents in (structure.categorical_parents(name), structure.continuous_parents(name)):
+            if len(parents) > 1:
+                raise ModelError(
+                    "posteriors are known of forests only; "
+                    f"variable {name!r} has the parents {', '.join(parents)}"
+                )
+    for component in find_components(structure, structure.continuous):
+        above = sorted({z for name in component for z in structure.categorical_parents(name)})
+        if len(above) > 1:
+            raise ModelError(
+                "posteriors are known of forests only; "
+                f"{', '.join(component)} depend on each other and on {', '.join(above)}"
+            )
 
 
 def _read_family(structure: Structure, name: str, family: Conjugate) -> Conjugate:
@@ -235,7 +255,10 @@ def _expect(structure: Structure, posterior: Mapping[str, Conjugate]) -> Floats:
 
 
 def _map_arrays(family: Conjugate, change: Callable[[Floats], Floats]) -> Conjugate:
-    arrays = {field.name: change(getattr(family, field.name)) for field in fields(family)}
+    arrays = {}
+    for field in fields(family):
+        array = np.asarray(getattr(family, field.name))
+        arrays[field.name] = change(array) if array.ndim else array
     return build_family(type(family), arrays)
 
 
