@@ -395,6 +395,8 @@ def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
 
 def free_families(forest: Forest) -> Families:
     """List where the free tables lie in the parameter vector."""
+    if not forest.structure.continuous:
+        return list_families(forest.structure, forest.free)
     blocks, tied = list_blocks(forest), list_tied(forest)
     apart = {name for block in blocks for name in block.names} | set(tied)
     names = [name for name in forest.free if name not in apart]
@@ -428,6 +430,8 @@ def list_families(structure: Structure, names: Sequence[str]) -> Families:
 
 def extend_prior(forest: Forest, prior: FloatArray) -> FloatArray:
     """Put what the M-step must know of each free Gaussian's column behind the pseudo-counts."""
+    if not forest.structure.continuous:
+        return prior.copy()
     sums, size = place_sums(forest.structure)
     extended = np.zeros(size)
     extended[: len(prior)] = prior

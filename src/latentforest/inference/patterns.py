@@ -25,6 +25,9 @@ FEW_ROWS = 20_000  # up to so many, the columns of single variables are kept too
 FEW_CELLS = 1 << 22  # unless there are more rows times columns than this
 MOST_VARIABLES = 100  # above more of them, all products are of two messages and scaled
 MOST_PATTERNS = 1 << 12  # messages of larger groups would be gathered from outside the cache
+FEW_PATTERNS = (
+    1 << 9
+)  # up to so many of a node, groups save less time than is spent on finding them
 MOST_COUNTS = 1 << 20  # numbers of patterns that are remembered
 
 Mask = int
@@ -186,6 +189,8 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
         everything |= mask
     target = store.column(everything, masks).n_patterns
     must_pair = everything.bit_count() > MOST_VARIABLES
+    if target <= FEW_PATTERNS and not must_pair:
+        return Grouping(tuple(masks), ())
     most = target if must_pair else min((target + 1) // 2 - 1, MOST_PATTERNS)  # for it to pay
     tops, merges = list(masks), list[tuple[Mask, Mask]]()
     alive = dict.fromkeys(tops)

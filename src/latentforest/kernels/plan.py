@@ -107,12 +107,15 @@ class Workspace(NamedTuple):
 
 def count_numbers(plan: Plan) -> int:
     """About how many numbers an iteration touches."""
+    n_numbers = int(plan.sizes[N_DOUBLES]) + 8 * len(plan.weights)
+    if not (plan.sizes[FILL] or plan.sizes[FILL + 1]):
+        return n_numbers
     records = plan.nodes.reshape(-1, N_FIELDS)
     gaussians = records[records[:, KIND] == GAUSSIAN]
     n_values = int((gaussians[:, N_PATTERNS] * gaussians[:, CARD]).sum())
     blocks = records[records[:, KIND] == BLOCK]
     n_products = int((blocks[:, N_PATTERNS] * blocks[:, WIDTH] * blocks[:, CARD] ** 2).sum())
-    return int(plan.sizes[N_DOUBLES]) + 8 * len(plan.weights) + 4 * n_values + n_products // 4
+    return n_numbers + 4 * n_values + n_products // 4
 
 
 def _zeros_on_line(n: int) -> FloatArray:
