@@ -74,77 +74,85 @@ def _run(
     return float(scores[0]), results[0]
 
 
+class _Groups:
+    """Product nodes above some arms; members are numbers, the arms first."""
+
+    def __init__(self, messages: Messages, n_arms: int) -> None:
+        self.store, self.n_arms = messages.data.whole, n_arms
+        self.pairs: list[tuple[int, int]] = []
+        self.columns: list[int] = []
+        self.counts: list[int] = []
+        self.codes: list[IntArray] = []
+
+    def pair(self, left: int, right: int, n_patterns: int = 0) -> int:
+        """Multiply two members, row by row."""
+        self.pairs.append((left, right))
+        self.columns.append(EACH_ROW)
+        self.counts.append(n_patterns)
+        return self.n_arms + len(self.pairs) - 1
+
+    def use_patterns(self, mask: Mask, parts: Sequence[Mask] = ()) -> None:
+        """Let the last group be one for each pattern of some columns."""
+        found = self.store.column(mask, parts)
+        self.columns[-1], self.counts[-1] = len(self.codes), found.n_patterns
+        self.codes.append(found.codes)
+
+    def region(self, arms: Sequence[int], tops: Sequence[int]) -> Region:
+        """Lay the groups out."""
+        nothing = np.empty((0, self.store.n_rows), np.int32)
+        return Region(
+            root_card=0,
+            is_prior_free=False,
+            middle_card=0,
+            arms=np.array(arms, np.int64),
+            tops=np.array(tops, np.int64),
+            groups=np.array(self.pairs, np.int64).reshape(-1, 2),
+            columns=np.array(self.columns, np.int64),
+            n_patterns=np.array(self.counts, np.int64),
+            codes=np.stack(self.codes) if self.codes else nothing,
+            own=np.empty(0),
+        )
+
+
 def _group(messages: Messages, names: Sequence[str], arms: Sequence[int], has_base: bool) -> Region:
     """Put product nodes above the arms, down to one if that has to meet a base.
 
     Continuous leaves come together first: these groups will be one node, of which only the last
     needs patterns.
     """
-    data = messages.data
-    numbers = [i for i, arm in enumerate(arms) if messages.arms.belief[arm] < LEAF_ARM]
-    with_patterns = [
-        i
-        for i, arm in enumerate(arms)
-        if messages.arms.column[arm] != EACH_ROW and i not in numbers
-    ]
-    masks = [messages.masks[names[i]] for i in with_patterns]
-    member: dict[Mask, int] = dict(zip(masks, with_patterns, strict=True))
-    pairs: list[tuple[int, int]] = []
-    columns: list[int] = []
-    counts: list[int] = []
-    codes: list[IntArray] = []
+    groups, facts = _Groups(messages, len(arms)), messages.arms
+    numbers = [i for i, arm in enumerate(arms) if facts.belief[arm] < LEAF_ARM]
+    by_row = [i for i, arm in enumerate(arms) if facts.column[arm] == EACH_ROW]
+    member = {
+        messages.masks[name]: i
+        for i, name in enumerate(names)
+        if i not in by_row and i not in numbers
+    }
+    if numbers:
+        bundle, last = _bundle(messages, [names[i] for i in numbers]), numbers[0]
+        for i in numbers[1:]:
+            last = groups.pair(last, i)
+        if len(numbers) > 1:
+            groups.use_patterns(bundle)
+        member[bundle] = last
 
     def merge(left: Mask, right: Mask) -> None:
-        found = data.whole.column(left | right, [left, right])
-        pairs.append((member[left], member[right]))
-        columns.append(len(codes))
-        counts.append(found.n_patterns)
-        codes.append(found.codes)
-        member[left | right] = len(arms) + len(pairs) - 1
+        member[left | right] = groups.pair(member[left], member[right])
+        groups.use_patterns(left | right, [left, right])
 
-    if numbers:
-        masks.append(_bundle(messages, [names[i] for i in numbers]))
-        member[masks[-1]] = numbers[0]
-        for i in numbers[1:]:
-            pairs.append((member[masks[-1]], i))
-            columns.append(EACH_ROW)
-            counts.append(0)
-            member[masks[-1]] = len(arms) + len(pairs) - 1
-        if len(numbers) > 1:
-            found = data.whole.column(masks[-1])
-            columns[-1], counts[-1] = len(codes), found.n_patterns
-            codes.append(found.codes)
-    left = list(masks)
-    if len(masks) > 2:
-        grouping = data.group(tuple(masks))
+    tops = list(member)
+    if len(tops) > 2:
+        grouping = messages.data.group(tuple(tops))
         for pair in grouping.merges:
             merge(*pair)
-        left = list(grouping.tops)
-    while has_base and len(left) > 1:
-        merge(left[0], left[1])
-        left[:2] = [left[0] | left[1]]
-    tops = [member[mask] for mask in left]
-    for i, arm in enumerate(arms):
-        if messages.arms.column[arm] == EACH_ROW:
-            if has_base and tops:
-                pairs.append((tops.pop(), i))
-                columns.append(EACH_ROW)
-                counts.append(data.n_rows)
-                tops.append(len(arms) + len(pairs) - 1)
-            else:
-                tops.append(i)
-    return Region(
-        root_card=0,
-        is_prior_free=False,
-        middle_card=0,
-        arms=np.array(arms, np.int64),
-        tops=np.array(tops, np.int64),
-        groups=np.array(pairs, np.int64).reshape(-1, 2),
-        columns=np.array(columns, np.int64),
-        n_patterns=np.array(counts, np.int64),
-        codes=np.stack(codes) if codes else np.empty((0, data.n_rows), np.int32),
-        own=np.empty(0),
-    )
+        tops = list(grouping.tops)
+    while has_base and len(tops) > 1:
+        merge(tops[0], tops[1])
+        tops[:2] = [tops[0] | tops[1]]
+    left = [member[mask] for mask in tops]
+    for i in by_row:
+        left.append(groups.pair(left.pop(), i, messages.data.n_rows) if has_base and left else i)
+    return groups.region(arms, left)
 
 
 def _bundle(messages: Messages, names: Sequence[str]) -> Mask:
