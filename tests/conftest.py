@@ -1,8 +1,10 @@
 import pytest
 
 
-@pytest.fixture(autouse=True)
-def small_tables_like_large_ones(monkeypatch):
+@pytest.fixture(autouse=True, scope="session")
+def small_tables_like_large_ones():
     """Tables of tests are small; threads and groups of children are to be tested all the same."""
-    monkeypatch.setattr("latentforest.inference.forest.SMALL_CELLS", 0)
-    monkeypatch.setattr("latentforest.inference.patterns.FEW_PATTERNS", 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("latentforest.inference.forest.SMALL_CELLS", 0)
+        patch.setattr("latentforest.inference.patterns.FEW_PATTERNS", 0)
+        yield
