@@ -28,6 +28,7 @@ LARGER = ["vote", "spect_heart", "alarm", "coil_42", "webkb_336", "news_100"]
 LEARNERS = {"BIN": "BinaryForest", "BI": "BridgedIslands", "Chow-Liu": "ChowLiu"}
 PUBLISHED = {"BIN": "binA", "BI": "BI"}  # their names in the published tables
 MEASURED = {"BIN": "BINA", "BI": "BI"}  # and among the programs that were run again
+MORE_EFFORT = {"BI": {"max_island": 10, "mu": 8, "nu": 20}}  # a second column
 WIDE = ("webkb_336", "news_100")  # too wide to choose the smoothing by cross-validation
 
 
@@ -159,18 +160,25 @@ def predictive() -> None:
         smoothing = 1.0 if data_name in WIDE else "cv"
         row: dict[str, Any] = {"data": data_name, "smoothing": smoothing}
         for name, learner in find_learners(*LEARNERS).items():
-            scores = []
-            for fold in range(1, 11):
-                chosen = 1.0 if name == "Chow-Liu" else smoothing
-                train = data.take(np.flatnonzero(labels != fold))
-                model, _ = timed(learner, train, smoothing=chosen)
-                scores.append(log_score(model.network_, data.take(labels == fold)))
-            row[name] = f"{np.mean(scores):,.2f}"
+            chosen = 1.0 if name == "Chow-Liu" else smoothing
+            row[name] = validate(learner, data, labels, smoothing=chosen)
+            if name in MORE_EFFORT:
+                effort = MORE_EFFORT[name]
+                row[f"{name}, effort"] = validate(learner, data, labels, smoothing=chosen, **effort)
             if name in PUBLISHED:
                 row[f"published {name}"] = f"{published[data_name, PUBLISHED[name]]:,.2f}"
         rows.append(row)
         print_table("Test log-likelihood per fold", rows[-1:])
     print_table("Test log-likelihood per fold", rows)
+
+
+def validate(learner: Any, data: Dataset, labels: np.ndarray, **settings: Any) -> str:
+    """Average test log-likelihood of the folds."""
+    scores = []
+    for fold in range(1, 11):
+        model, _ = timed(learner, data.take(np.flatnonzero(labels != fold)), **settings)
+        scores.append(log_score(model.network_, data.take(labels == fold)))
+    return f"{np.mean(scores):,.2f}"
 
 
 def starts() -> None:
