@@ -4,36 +4,20 @@ import numpy as np
 import pytest
 
 import latentforest as lf
-from latentforest.data.variable import Variable
 from latentforest.datasets.generate import with_missing
 from latentforest.errors import DataError, ParameterError
 from latentforest.inference.forest import PatternedData
 from latentforest.model import Network, Structure
 from latentforest.search.initial import make_regular
 from latentforest.search.regularity import find_irregular
+from reference.mixed_trees import make_mixed_tree
 
 QUICK = {"mu": 4, "nu": 10, "n_winners": 2, "n_reserves": 2, "any_mediator": False}
 LEARNERS = [lf.EAST, lf.HillClimbing, lf.DoubleHillClimbing]
 
 
-def make_tree(n_leaves=3, is_mixed=True, seed=0):
-    """Two latent variables, each with leaves; means are three deviations apart."""
-    rng = np.random.default_rng(seed)
-    variables, parents = [Variable.hidden("Y1", 2), Variable.hidden("Y2", 3)], {"Y2": "Y1"}
-    tables = {"Y1": np.array([0.5, 0.5]), "Y2": np.array([[0.7, 0.1, 0.2], [0.1, 0.7, 0.2]])}
-    for latent, card in (("Y1", 2), ("Y2", 3)):
-        for k in range(n_leaves):
-            name = f"{latent[-1]}{'abcdef'[k]}"
-            parents[name] = latent
-            if is_mixed and k % 2:
-                variables.append(Variable(name, ("u", "v", "w")))
-                rows = 0.1 + 0.7 * np.eye(3)[rng.permutation(3)[:card]]
-                tables[name] = rows / rows.sum(axis=1, keepdims=True)
-            else:
-                variables.append(Variable(name))
-                means = 3.0 * rng.permutation(card)
-                tables[name] = np.stack([means, rng.uniform(0.7, 1.3, card)], axis=1)
-    return Network.from_tables(variables, parents, tables)
+def make_tree(n_leaves=3, is_mixed=True):
+    return make_mixed_tree(("nsns" if is_mixed else "nnnn")[:n_leaves])
 
 
 def scale(data, factor, shift):

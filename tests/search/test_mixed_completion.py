@@ -29,6 +29,7 @@ from latentforest.search.search import by_bic
 from latentforest.search.tree import Rules
 from reference import completion as counts_oracle
 from reference import mixed_completion as oracle
+from reference.mixed_trees import make_mixed_tree
 from reference.restricted_mixed import draw_mixed_rows, draw_mixed_tree
 
 RULES = Rules(any_mediator=True)
@@ -223,30 +224,10 @@ def test_winners_do_not_depend_on_threads():
     assert [each.log_likelihood for each in one] == [each.log_likelihood for each in two]
 
 
-def make_tree(kinds, seed=0):
-    """Two latent variables with three leaves each; means are three deviations apart."""
-    rng = np.random.default_rng(seed)
-    variables, parents = [Variable.hidden("Y1", 2), Variable.hidden("Y2", 3)], {"Y2": "Y1"}
-    tables = {"Y1": np.array([0.5, 0.5]), "Y2": np.array([[0.7, 0.1, 0.2], [0.1, 0.7, 0.2]])}
-    for latent, card in (("Y1", 2), ("Y2", 3)):
-        for k, kind in enumerate(kinds):
-            name = f"{latent[-1]}{'abcdef'[k]}"
-            parents[name] = latent
-            if kind == "s":
-                variables.append(Variable(name, ("u", "v", "w")))
-                rows = 0.1 + 0.7 * np.eye(3)[rng.permutation(3)[:card]]
-                tables[name] = rows / rows.sum(axis=1, keepdims=True)
-            else:
-                variables.append(Variable(name))
-                means = 3.0 * rng.permutation(card)
-                tables[name] = np.stack([means, rng.uniform(0.7, 1.3, card)], axis=1)
-    return Network.from_tables(variables, parents, tables)
-
-
 @pytest.mark.parametrize("learner", [lf.EAST, lf.HillClimbing])
 @pytest.mark.parametrize("kinds", ["nnn", "nsns"])
 def test_clear_trees_are_recovered(learner, kinds):
-    truth = make_tree(kinds)
+    truth = make_mixed_tree(kinds)
     data = with_missing(truth.sample(2000, random_state=1), 0.05, random_state=2)
     data = data.with_weights(np.random.default_rng(3).choice([0.5, 1.0, 2.0], 2000))
     model = learner(evaluation="dc", random_state=0).fit(data)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from latentforest.data import Variable
 from latentforest.errors import ModelError, ParameterError
-from latentforest.learners.base import LatentLearner, Work
+from latentforest.learners.base import LatentLearner
 from latentforest.model import Network
 
 
@@ -38,8 +38,6 @@ class Predictor(LatentLearner):
     True
     """
 
-    takes_continuous = True
-
     def __init__(self, network: Network, n_jobs: int | None = None) -> None:
         self.network = network
         self.n_jobs = n_jobs
@@ -68,9 +66,6 @@ class Predictor(LatentLearner):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Return the predictor as it is."""
         return self
-
-    def _learn(self, work: Work) -> NoReturn:
-        raise NotImplementedError("there is nothing to learn")
 
     def __str__(self) -> str:
         return f"Predictor:\n{self.network_}"
