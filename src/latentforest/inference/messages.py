@@ -57,6 +57,7 @@ class Messages:
         self.number = {name: h for h, name in enumerate(self.hubs)}
         self.masks = _find_masks(structure, data)
         self._neighbours = {name: structure.neighbours(name) for name in self.hubs}
+        self._cards = {name: structure.shape(name)[-1] for name in structure.names}
         builder = _Builder(self)
         self.arm_numbers, self.arms, self.values = builder.number, builder.arms, builder.values
         self.widest = max(map(self.card, self.hubs), default=0)
@@ -68,7 +69,7 @@ class Messages:
 
     def card(self, name: str) -> int:
         """Number of states of a variable."""
-        return self.network.structure.shape(name)[-1]
+        return self._cards[name]
 
     def arm(self, hub: str, neighbour: str) -> int:
         """Number of the arm of a latent variable that starts with a neighbour."""

@@ -308,15 +308,15 @@ class Structure:
         gone = {names} if isinstance(names, str) else set(names)
         for name in gone:
             self.variable(name)
-        return Structure(
-            [variable for name, variable in self._variables.items() if name not in gone],
-            {
-                name: tuple(parent for parent in parents if parent not in gone)
-                for name, parents in self._parents.items()
-                if name not in gone
-            },
-            [[name for name in pouch if name not in gone] for pouch in self._pouches],
-        )
+        left = {name: variable for name, variable in self._variables.items() if name not in gone}
+        parents = {
+            name: tuple(parent for parent in self._parents[name] if parent not in gone)
+            for name in left
+        }
+        if left and not self._pouches:  # what is left of a good structure is one
+            return self._laid_out(left, parents)
+        pouches = [[name for name in pouch if name not in gone] for pouch in self._pouches]
+        return Structure(list(left.values()), parents, pouches)
 
     def __contains__(self, name: object) -> bool:
         return name in self._variables

@@ -36,8 +36,11 @@ class Model:
 
     def score(self, log_likelihood: float, change: int) -> float:
         """BIC of a model with this log-likelihood and ``change`` more parameters."""
-        penalty = 0.5 * math.log(self.data.total_weight)
-        return log_likelihood - (self.dimension + change) * penalty
+        return log_likelihood - (self.dimension + change) * self._penalty
+
+    @cached_property
+    def _penalty(self) -> float:
+        return 0.5 * math.log(self.data.total_weight)
 
     def rerooted(self) -> Model:
         """The same model, rooted where propagation is cheapest."""

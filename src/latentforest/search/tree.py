@@ -55,6 +55,7 @@ class Tree:
         self.parent = {
             name: parents[0] for name in structure.names if (parents := structure.parents(name))
         }
+        self._sides: dict[tuple[str, str], frozenset[str]] = {}
 
     def latent_neighbours(self, name: str) -> list[str]:
         """The latent ones among the neighbours of a variable."""
@@ -83,15 +84,19 @@ class Tree:
         cards = [card if z == old else self.cards[z] for z in self.neighbours[name]]
         return self.cards[name] <= most_states(cards)
 
-    def side_of(self, name: str, behind: str) -> set[str]:
+    def side_of(self, name: str, behind: str) -> frozenset[str]:
         """The latent variables that can be reached from one without passing another."""
-        reached, stack = {name}, [name]
-        while stack:
-            for z in self.latent_neighbours(stack.pop()):
-                if z != behind and z not in reached:
-                    reached.add(z)
-                    stack.append(z)
-        return reached
+        if behind not in self.is_latent:  # a leaf, which is in nobody's way
+            behind = ""
+        if (name, behind) not in self._sides:
+            reached, stack = {name}, [name]
+            while stack:
+                for z in self.latent_neighbours(stack.pop()):
+                    if z != behind and z not in reached:
+                        reached.add(z)
+                        stack.append(z)
+            self._sides[name, behind] = frozenset(reached)
+        return self._sides[name, behind]
 
 
 def edge_dimension(left: int, right: int) -> int:

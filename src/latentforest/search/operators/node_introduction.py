@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -22,9 +23,11 @@ from latentforest.search.naming import name_new_latent
 from latentforest.search.random_tables import draw_tables
 from latentforest.search.regularity import most_states
 from latentforest.search.tables import pack, soften, soften_unless
-from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
+from latentforest.search.tree import Rules, Tree
 
 PIECE_ROWS = 1_000_000  # rows times candidates of one task
+
+Blocks = tuple[FloatArray, LongArray]  # tables in one vector, and where each of them begins
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,12 @@ class NodeIntroduction(TreeCandidate):
             n_numbers = sum(z in tree.is_continuous for z in around)
             widest = sorted(around, key=lambda z: -tree.cards[z])[:3]
             movable = [z for z in around if z not in rules.fixed]
+            spoiled = {
+                (z, card)
+                for z in tree.latent_neighbours(hub)
+                for card in range(2, hub_card + 1)
+                if not tree.is_regular_after(z, hub, card)
+            }
             for pair in itertools.combinations(movable, 2):
                 a, b = tree.cards_of(pair)
                 rest = next(tree.cards[z] for z in widest if z not in pair)
@@ -65,7 +74,7 @@ class NodeIntroduction(TreeCandidate):
                 for card in range(2 if rules.any_mediator else most, most + 1):
                     is_regular = (
                         keeps_numbers or hub_card <= product // (a * b) * card // max(rest, card)
-                    ) and all(tree.is_regular_after(z, hub, card) for z in pair)
+                    ) and spoiled.isdisjoint(((pair[0], card), (pair[1], card)))
                     if is_regular and rules.allows(card):
                         yield cls._make(tree, hub, pair, card, name)
 
@@ -73,18 +82,8 @@ class NodeIntroduction(TreeCandidate):
     def _make(
         cls, tree: Tree, hub: str, pair: tuple[str, str], card: int, name: str
     ) -> NodeIntroduction:
-        (left, right), hub_card, degree = pair, tree.cards[hub], len(tree.neighbours[hub])
-        a, b = tree.cards_of(pair)
-        change = (
-            edge_dimension(hub_card, card)
-            + edge_dimension(card, a)
-            + edge_dimension(card, b)
-            - edge_dimension(hub_card, a)
-            - edge_dimension(hub_card, b)
-            - node_dimension(card, 3)
-            - node_dimension(hub_card, degree - 1)
-            + node_dimension(hub_card, degree)
-        )
+        (left, right), hub_card, (a, b) = pair, tree.cards[hub], tree.cards_of(pair)
+        change = hub_card * (card - 1) + (card - hub_card) * (a + b - 2)
         parent = tree.parent.get(hub)
         if right == parent:
             left, right = right, left
@@ -176,12 +175,20 @@ class _Starts:
                 _join(below, stream.draw(n_random, below.shape)),
             ]
 
-    def blocks(self, is_upper: bool) -> tuple[FloatArray, LongArray]:
-        """All starts in one vector, and where each table's begin."""
-        first = self.upper if is_upper else [self.mediator]
-        parts = [*first, *self.neighbours]
-        sizes = np.array([part.size for part in parts], np.int64)
-        return np.concatenate([part.ravel() for part in parts]), np.cumsum(sizes) - sizes
+    @cached_property
+    def lower_blocks(self) -> Blocks:
+        """Starts of mediators below the hub."""
+        return _lay_out([self.mediator, *self.neighbours])
+
+    @cached_property
+    def upper_blocks(self) -> Blocks:
+        """Starts of mediators between the hub and its parent."""
+        return _lay_out([*self.upper, *self.neighbours])
+
+
+def _lay_out(parts: list[FloatArray]) -> Blocks:
+    sizes = np.array([part.size for part in parts], np.int64)
+    return np.concatenate([part.ravel() for part in parts]), np.cumsum(sizes) - sizes
 
 
 def _join(guess: FloatArray, random: FloatArray) -> FloatArray:
@@ -217,7 +224,8 @@ class _Fit:
         marks = np.zeros(hi - lo, np.int64)
         for arm, candidate in zip(self.arms, self.group, strict=True):
             marks[arm - lo] = candidate.card
-        blocks, places = self.starts.blocks(self.group[0].is_upper)
+        is_upper = self.group[0].is_upper
+        blocks, places = self.starts.upper_blocks if is_upper else self.starts.lower_blocks
         task = task._replace(
             marks=marks, most=most, blocks=blocks, places=places, n_starts=self.effort.mu
         )

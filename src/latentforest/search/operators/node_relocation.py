@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -36,12 +36,12 @@ class NodeRelocation(TreeCandidate):
     def propose(cls, tree: Tree, rules: Rules) -> Iterator[NodeRelocation]:
         for origin in tree.latents:
             for moved in tree.neighbours[origin]:
-                targets = tree.side_of(origin, moved) - {origin}
+                targets = tree.side_of(origin, moved)
                 yield from cls.between(tree, rules, moved, origin, targets)
 
     @classmethod
     def between(
-        cls, tree: Tree, rules: Rules, moved: str, origin: str, targets: set[str]
+        cls, tree: Tree, rules: Rules, moved: str, origin: str, targets: Collection[str]
     ) -> Iterator[NodeRelocation]:
         """Yield the relocations of one neighbour to some latent variables."""
         if not {moved, origin}.isdisjoint(rules.fixed):
@@ -55,7 +55,7 @@ class NodeRelocation(TreeCandidate):
                 return
             dissolved, saved = (rest[0], rest[1]), _saved_by_dissolving(tree, origin, rest)
         for target in tree.latents:
-            if target not in targets or target in rules.fixed:
+            if target == origin or target not in targets or target in rules.fixed:
                 continue
             card = tree.cards[target]
             if not tree.is_regular_after(moved, origin, card):
@@ -103,16 +103,7 @@ class NodeRelocation(TreeCandidate):
 
 def change_of_relocation(tree: Tree, moved: str, origin: str, target: str) -> int:
     """By how much the dimension grows; the origin stays."""
-    old, new, card = tree.cards[origin], tree.cards[target], tree.cards[moved]
-    n_old, n_new = len(tree.neighbours[origin]), len(tree.neighbours[target])
-    return (
-        edge_dimension(new, card)
-        - edge_dimension(old, card)
-        - node_dimension(new, n_new + 1)
-        + node_dimension(new, n_new)
-        - node_dimension(old, n_old - 1)
-        + node_dimension(old, n_old)
-    )
+    return (tree.cards[target] - tree.cards[origin]) * (tree.cards[moved] - 1)
 
 
 def _may_dissolve(tree: Tree, rules: Rules, origin: str, rest: tuple[str, ...]) -> bool:
