@@ -24,24 +24,38 @@ def draw_tables(
     (uniform, if it is latent) and a uniform draw. Gaussians have the values of rows that lie apart
     as their means, the same rows for all neighbours.
     """
-    tables = _draw_gaussians(messages, hub, names, stream, n_starts, card)
+    tables = draw_gaussians(messages, hub, names, stream, n_starts, card)
     others = [z for z in names if z not in tables]
-    if others:
-        bases, prior = [], messages.table(hub)
-        for z in others:
-            n_states = messages.card(z)
-            is_latent = z in messages.number
-            bases.append([1 / n_states] * n_states if is_latent else prior @ messages.table(hub, z))
-        beside = SideBySide([len(base) for base in bases])
-        noise = stream.generator.standard_exponential((n_starts, card, beside.edges[-1]))
-        drawn = 0.5 * (np.concatenate(bases) + beside.normalised(noise))
-        tables.update(zip(others, beside.parts(drawn), strict=True))
-    return tables
+    beside = SideBySide([messages.card(z) for z in others])
+    drawn = draw_side_by_side(messages, hub, others, beside, stream, n_starts, card)
+    return tables | dict(zip(others, beside.parts(drawn), strict=True))
 
 
-def _draw_gaussians(
+def draw_side_by_side(
+    messages: Messages,
+    hub: str,
+    names: Sequence[str],
+    beside: SideBySide,
+    stream: Stream,
+    n_starts: int,
+    card: int,
+) -> FloatArray:
+    """Draw tables of categorical neighbours, ``(n_starts, card, columns of all tables)``."""
+    prior, bases = messages.table(hub), [np.empty(0)]
+    for z in names:
+        n_states, is_latent = messages.card(z), z in messages.number
+        bases.append(
+            np.full(n_states, 1 / n_states) if is_latent else prior @ messages.table(hub, z)
+        )
+    noise = stream.generator.standard_exponential((n_starts, card, beside.edges[-1]))
+    drawn: FloatArray = 0.5 * (np.concatenate(bases) + beside.normalised(noise))
+    return drawn
+
+
+def draw_gaussians(
     messages: Messages, hub: str, names: Sequence[str], stream: Stream, n_starts: int, card: int
 ) -> dict[str, FloatArray]:
+    """Draw tables of the continuous ones among neighbours, ``(n_starts, card, 2)`` each."""
     numbers = [z for z in names if z in messages.network.structure.continuous]
     if not numbers:
         return {}

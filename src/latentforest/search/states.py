@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal
-from latentforest.search.random_tables import draw_tables
+from latentforest.search.random_tables import draw_gaussians, draw_side_by_side
 from latentforest.search.star import choose_pivot, fit_around
-from latentforest.search.tables import pack, soften, soften_unless
+from latentforest.search.tables import SideBySide, pack, soften
 from latentforest.search.tree import Tree, edge_dimension, node_dimension
 
 HALF = 0.5  # deviation that the means of a split Gaussian move
@@ -24,14 +24,37 @@ HALF = 0.5  # deviation that the means of a split Gaussian move
 class Around:
     """The tables around a latent variable: P(hub) and P(neighbour | hub).
 
-    Several guesses or starts lie along a first axis. ``steps`` are how far the means of the
-    continuous neighbours should move when a state is split, for each state.
+    Those of the categorical neighbours lie side by side in ``joined``; ``numbers`` are those of the
+    continuous ones. Several guesses or starts lie along a first axis. ``steps`` are how far the
+    means of the continuous neighbours should move when a state is split, for each state.
     """
 
     prior: FloatArray
-    tables: dict[str, FloatArray]
-    continuous: frozenset[str] = frozenset()
+    names: tuple[str, ...]  # of the categorical neighbours
+    beside: SideBySide
+    joined: FloatArray
+    numbers: dict[str, FloatArray]
     steps: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @classmethod
+    def gather(
+        cls, prior: FloatArray, tables: Mapping[str, FloatArray], continuous: Collection[str]
+    ) -> Around:
+        """Put the tables of categorical neighbours side by side."""
+        names = tuple(z for z in tables if z not in continuous)
+        beside = SideBySide([tables[z].shape[1] for z in names])
+        joined = np.concatenate([np.empty((len(prior), 0)), *(tables[z] for z in names)], axis=1)
+        return cls(prior, names, beside, joined, {z: tables[z] for z in tables if z in continuous})
+
+    def __getitem__(self, i: int) -> Around:
+        """One of several guesses."""
+        numbers = {z: table[i] for z, table in self.numbers.items()}
+        return replace(self, prior=self.prior[i], joined=self.joined[i], numbers=numbers)
+
+    @property
+    def tables(self) -> dict[str, FloatArray]:
+        """The table of each neighbour."""
+        return self.numbers | dict(zip(self.names, self.beside.parts(self.joined), strict=True))
 
 
 Guess = Callable[[Around], Around]
@@ -52,8 +75,7 @@ def with_states(network: Network, hub: str, card: int, guess: Guess) -> Network:
     old = network.structure
     structure = old.with_variable(Variable.hidden(hub, card))
     tables = {z: np.array(network.cpd(z)) for z in old.children(hub)}
-    numbers = frozenset(old.continuous).intersection(tables)
-    guessed = guess(Around(np.array(network.cpd(hub)), tables, numbers))
+    guessed = guess(Around.gather(np.array(network.cpd(hub)), tables, old.continuous))
     return pack(structure, network, {hub: guessed.prior, **guessed.tables})
 
 
@@ -94,22 +116,22 @@ class FitOfStates:
     def _make_starts(self, names: Sequence[str]) -> Around:
         """Stack the guesses and random starts."""
         messages, hub, card, effort = self.messages, self.hub, self.card, self.effort
-        numbers = frozenset(messages.network.structure.continuous).intersection(names)
-        current = Around(
-            messages.table(hub),
-            {z: messages.table(hub, z) for z in names},
-            numbers,
-            find_steps(messages, hub, sorted(numbers)),
-        )
+        continuous, mu = messages.network.structure.continuous, effort.mu
+        tables = {z: messages.table(hub, z) for z in names}
+        current = Around.gather(messages.table(hub), tables, continuous)
+        if current.numbers:
+            current = replace(current, steps=find_steps(messages, hub, sorted(current.numbers)))
         guesses = self.guesses(current)
-        stream = effort.stream(hub, self.candidate.operator)
-        random = draw_tables(messages, hub, names, stream, effort.mu, card)
-        tables = {
-            z: np.concatenate([soften_unless(z in numbers, guesses.tables[z]), random[z]])
-            for z in names
-        }
-        drawn = stream.draw_around(np.full(card, 1.0 / card), effort.mu, 1)[:, 0]
-        return Around(np.concatenate([soften(guesses.prior), drawn]), tables, numbers)
+        stream, beside = effort.stream(hub, self.candidate.operator), current.beside
+        gaussians = draw_gaussians(messages, hub, names, stream, mu, card)
+        drawn = draw_side_by_side(messages, hub, current.names, beside, stream, mu, card)
+        prior = stream.draw_around(np.full(card, 1.0 / card), mu, 1)[:, 0]
+        return replace(
+            current,
+            prior=np.concatenate([soften(guesses.prior), prior]),
+            joined=np.concatenate([beside.softened(guesses.joined), drawn]),
+            numbers={z: np.concatenate([guesses.numbers[z], gaussians[z]]) for z in gaussians},
+        )
 
     def _read(self, result: FloatArray, pivot: str | None, names: Sequence[str]) -> FloatArray:
         """Bring the tables in the order of the region: P(hub), P(neighbour | hub)."""

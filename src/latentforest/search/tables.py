@@ -39,14 +39,22 @@ class SideBySide:
     """
 
     def __init__(self, widths: Sequence[int]) -> None:
-        self.widths = np.array(widths)
+        self.widths = np.array(widths, np.int64)
         self.edges = list(accumulate(widths, initial=0))
-        self.position = np.arange(self.edges[-1]) - np.repeat(self.edges[:-1], self.widths)
+        self._first = np.array(self.edges[:-1], np.int64)
+        self.position = np.arange(self.edges[-1]) - np.repeat(self._first, self.widths)
 
     def normalised(self, joined: FloatArray) -> FloatArray:
         """Divide the rows of each table by their sums."""
-        sums = np.add.reduceat(joined, self.edges[:-1], axis=-1)
+        if not joined.size:
+            return joined
+        sums = np.add.reduceat(joined, self._first, axis=-1)
         rows: FloatArray = joined / np.repeat(sums, self.widths, axis=-1)
+        return rows
+
+    def softened(self, joined: FloatArray) -> FloatArray:
+        """Mix each table with the uniform distribution."""
+        rows: FloatArray = (1 - SOFT) * joined + np.repeat(SOFT / self.widths, self.widths)
         return rows
 
     def parts(self, joined: FloatArray) -> list[FloatArray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +12,6 @@ from latentforest.inference.messages import Messages
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Task, TreeCandidate
 from latentforest.search.states import Around, FitOfStates, change_of_card, with_states
-from latentforest.search.tables import SideBySide
 from latentforest.search.tree import Rules, Tree
 
 APART = 0.5  # how far the halves of a split state are pushed apart
@@ -63,9 +62,7 @@ class StateIntroduction(TreeCandidate):
 
 def split_state(around: Around) -> Around:
     """Split the first state."""
-    guesses = split_all(around)
-    tables = {z: tables[0] for z, tables in guesses.tables.items()}
-    return Around(guesses.prior[0], tables, around.continuous)
+    return split_all(around)[0]
 
 
 def split_all(around: Around) -> Around:
@@ -79,22 +76,18 @@ def split_all(around: Around) -> Around:
     priors = around.prior[source]
     priors[each, each] *= 0.5
     priors[:, -1] *= 0.5
-    tables = {z: table for z, table in around.tables.items() if z not in around.continuous}
-    if tables:
-        beside = SideBySide([table.shape[1] for table in tables.values()])
-        joined = np.concatenate(list(tables.values()), axis=1)
-        signs = np.where(beside.position % 2, -APART, APART)
-        split = joined[source]
-        split[each, each] = beside.normalised(joined * (1 + signs))
-        split[:, -1] = beside.normalised(joined * (1 - signs))
-        tables = dict(zip(tables, beside.parts(split), strict=True))
-    for z in around.continuous:
-        table = around.tables[z]
+    joined, beside = around.joined, around.beside
+    signs = np.where(beside.position % 2, -APART, APART)
+    split = joined[source]
+    split[each, each] = beside.normalised(joined * (1 + signs))
+    split[:, -1] = beside.normalised(joined * (1 - signs))
+    numbers = {}
+    for z, table in around.numbers.items():
         step = around.steps[z] if around.steps else APART * np.sqrt(table[:, 1])
         moved = table[source]
         moved[each, each, 0] += step
         moved[:, -1, 0] -= step
         moved[each, each, 1] -= step**2
         moved[:, -1, 1] -= step**2
-        tables[z] = moved
-    return Around(priors, tables, around.continuous)
+        numbers[z] = moved
+    return replace(around, prior=priors, joined=split, numbers=numbers)
