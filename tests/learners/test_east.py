@@ -25,7 +25,7 @@ from latentforest.errors import (
 from latentforest.estimation import em
 from latentforest.learners.smoothing import PSEUDO_COUNTS, choose_pseudo_count
 from latentforest.model import Network
-from latentforest.search.model import is_better
+from latentforest.search.model import LEAST_GAIN, is_better
 from latentforest.search.regularity import find_irregular
 from latentforest.search.search import Search
 
@@ -616,6 +616,37 @@ def test_reserves_are_called_where_no_winner_is_better(monkeypatch, n_reserves):
     failed = [b for b in batches if not b[3] and b[2] == 2 and b[1] in ("expand", "adjust")]
     if n_reserves:
         assert {b[0] for b in failed} >= numbers
+
+
+def test_reserves_that_fell_short_are_left_out_until_their_score_rises(monkeypatch):
+    fit_reserves, fit_all = Search._fit_reserves, Search._fit_all
+    lifts, fitted, n_left_out = {}, [], 0
+
+    def watch_reserves(search, choice, proposals):
+        nonlocal n_left_out
+        fitted.clear()
+        found = fit_reserves(search, choice, proposals)
+        model = choice.model
+        for proposal in proposals:
+            key = (proposal.candidate.operator, str(proposal.candidate))
+            score = model.score(proposal.log_likelihood, proposal.candidate.change)
+            is_fitted = any(proposal is each for each, _ in fitted)
+            assert is_fitted == (key not in lifts or score + lifts[key] > model.bic + LEAST_GAIN)
+            n_left_out += not is_fitted
+            for each, network in fitted:
+                if each is proposal:
+                    lifts[key] = network.bic - score
+        return found
+
+    def watch(search, choice, proposals):
+        found = fit_all(search, choice, proposals)
+        fitted.extend((p, each.model) for p, each in zip(proposals, found, strict=True))
+        return found
+
+    monkeypatch.setattr(Search, "_fit_reserves", watch_reserves)
+    monkeypatch.setattr(Search, "_fit_all", watch)
+    learn(generate(TWELVE, 500, random_state=1), n_winners=2, n_reserves=5)
+    assert n_left_out
 
 
 @pytest.mark.parametrize(("n_columns", "n_reserves"), [(7, 3), (60, 20)])

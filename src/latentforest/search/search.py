@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -103,6 +104,8 @@ class Search:
         Keeps the steps on file.
     settled
         Models from which the operators beside them led nowhere.
+    lifts
+        By what full EM raised the BIC of reserves, when they were last tried.
     """
 
     data: PatternedData
@@ -121,6 +124,7 @@ class Search:
     journal: Journal
     trace: Trace = field(default_factory=Trace)
     settled: set[tuple[Model, tuple[Any, ...]]] = field(default_factory=set)
+    lifts: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
     _said: float = 0.0
@@ -198,9 +202,10 @@ class Search:
         """Take a step, or take its results from the journal."""
         entry = self.journal.recall(about["step"])
         if entry is None:
+            known = dict(self.lifts)
             found = find()
             entry = {**about, "seconds": round(time.monotonic() - self._began, 3)}
-            self._write(entry, found)
+            self._write(entry, found, known)
         else:
             found = self._recall_step(entry)
             self._began = time.monotonic() - entry["seconds"]  # the clock goes on
@@ -217,13 +222,33 @@ class Search:
         found = self._fit_all(choice, winners)
         if reserves and not any(is_better(each.model, choice.model) for each in found):
             self._check_clock()
-            found += self._fit_all(choice, reserves)
+            found += self._fit_reserves(choice, reserves)
 
         def rank(each: Fitted) -> float:
             change = each.model.dimension - choice.model.dimension
             return choice.rank(choice.model, each.model.log_likelihood, change)
 
         return sorted(found, key=rank, reverse=True)
+
+    def _fit_reserves(self, choice: _Choice, proposals: Sequence[Proposal]) -> list[Fitted]:
+        """Fit those of which it is not known by what full EM raised their likelihood before.
+
+        If that was too little and would still be too little, they are left out.
+        """
+        model = choice.model
+
+        def score(proposal: Proposal) -> float:
+            return model.score(proposal.log_likelihood, proposal.candidate.change)
+
+        def may_help(proposal: Proposal) -> bool:
+            lift = self.lifts.get(_identify(proposal.candidate), math.inf)
+            return score(proposal) + lift > model.bic + LEAST_GAIN
+
+        chosen = [proposal for proposal in proposals if may_help(proposal)]
+        found = self._fit_all(choice, chosen) if chosen else []
+        for proposal, each in zip(chosen, found, strict=True):
+            self.lifts[_identify(proposal.candidate)] = each.model.bic - score(proposal)
+        return found
 
     def _fit_all(self, choice: _Choice, proposals: Sequence[Proposal]) -> list[Fitted]:
         """Apply operators to the model and fit the results by full EM."""
@@ -291,6 +316,7 @@ class Search:
 
     def _recall_step(self, entry: dict[str, Any]) -> list[Fitted]:
         try:
+            self.lifts.update(entry.get("lifts", {}))
             return [self._recall(each) for each in entry["found"]]
         except (KeyError, TypeError) as error:
             number = entry["step"]
@@ -303,7 +329,7 @@ class Search:
         model = Model(network, entry["log_likelihood"], self.data)
         return Fitted(model, entry["operator"], entry["where"])
 
-    def _write(self, about: dict[str, Any], found: list[Fitted]) -> None:
+    def _write(self, about: dict[str, Any], found: list[Fitted], known: dict[str, float]) -> None:
         """Keep a step on file; not if the time is up, which may have ended EM too early."""
         if self.journal.path is None or self._is_late():
             return
@@ -316,7 +342,12 @@ class Search:
             }
             for each in found
         ]
-        self.journal.write({**about, "found": entries})
+        lifts = {key: lift for key, lift in self.lifts.items() if known.get(key) != lift}
+        self.journal.write({**about, "found": entries, "lifts": lifts})
+
+
+def _identify(candidate: Candidate) -> str:
+    return f"{candidate.operator} {candidate}"
 
 
 def _mix(seed: int, number: int) -> int:
