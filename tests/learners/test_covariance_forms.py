@@ -12,6 +12,7 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.learners.latent_class import COVARIANCES, LatentClass, make_structure
+from latentforest.model.document import load
 from latentforest.model.parameters import join_covariances
 
 IRIS = load_iris().data
@@ -103,6 +104,15 @@ def test_numbers_of_parameters():
         model = LatentClass(3, covariance=covariance, random_state=0, max_iterations=3).fit(IRIS)
         assert model.n_parameters_ == number
         assert model.fit_table_["n_parameters"] == [number]
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_a_file_keeps_the_number_of_parameters(covariance, tmp_path):
+    model = LatentClass(3, covariance=covariance, random_state=0, max_iterations=3).fit(IRIS)
+    model.network_.save(tmp_path / "model.json")
+    network = load(tmp_path / "model.json")
+    assert network == model.network_
+    assert network.dimension == model.n_parameters_
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 1.0])

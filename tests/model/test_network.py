@@ -36,6 +36,32 @@ def test_attributes_are_those_of_the_structure(network):
     assert network.dimension == 1 + 2 + 8
 
 
+def test_tied_parameters_are_not_free(network):
+    tied = Network(network.structure, network.parameters, n_tied=2)
+    assert tied.dimension == network.dimension - 2
+    assert tied != network
+    others = [
+        tied.with_parameters(network.parameters),
+        tied.renamed({"A": "C"}),
+        tied.relabelled("Y", [1, 0]),
+        pickle.loads(pickle.dumps(tied)),
+    ]
+    assert [each.n_tied for each in others] == [2, 2, 2, 2]
+
+
+def test_tied_parameters_stay_tied_at_another_root():
+    tables = {"Y": [0.75, 0.25], "A": [[0.9, 0.1], [0.2, 0.8]]}
+    tree = Network.from_tables(VARIABLES[:2], {"A": "Y"}, tables)
+    tied = Network(tree.structure, tree.parameters, n_tied=1)
+    assert tied.rooted_at("A").dimension == tied.dimension == 2
+
+
+@pytest.mark.parametrize("n_tied", [-1, 12])
+def test_impossible_numbers_of_tied_parameters_are_refused(network, n_tied):
+    with pytest.raises(ModelError, match="n_tied must be from 0 to 11"):
+        Network(network.structure, network.parameters, n_tied)
+
+
 def test_parameters_are_a_read_only_copy(network):
     flat = network.parameters.copy()
     copy = network.with_parameters(flat)

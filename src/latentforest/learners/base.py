@@ -35,15 +35,13 @@ from latentforest.scores.criteria import FitSummary, bic
 class Learned:
     """What a learner found.
 
-    ``attributes`` become further fitted attributes, each with a trailing underscore. The number of
-    parameters is that of the network unless another is given.
+    ``attributes`` become further fitted attributes, each with a trailing underscore.
     """
 
     network: Network
     log_likelihood: float
     history: Table
     attributes: dict[str, Any] = field(default_factory=dict)
-    n_parameters: int | None = None
 
 
 @dataclass(frozen=True)
@@ -115,8 +113,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.network_ = learned.network
         self.history_ = learned.history
         self.log_likelihood_ = learned.log_likelihood
-        n_parameters = learned.n_parameters
-        self.n_parameters_ = learned.network.dimension if n_parameters is None else n_parameters
+        self.n_parameters_ = learned.network.dimension
         summary = FitSummary(learned.log_likelihood, self.n_parameters_, dataset.total_weight)
         self.bic_ = bic(summary)
         for name, value in learned.attributes.items():

@@ -56,7 +56,6 @@ class _Candidate:
     """A fitted model with a certain number of classes."""
 
     n_states: int
-    n_parameters: int
     network: Network
     result: FitResult
     row: dict[str, Any]
@@ -199,7 +198,6 @@ class LatentClass(LatentLearner):
                 "bivariate_residuals": best.residuals,
                 "interrupted": was_interrupted,
             },
-            n_parameters=best.n_parameters,
         )
 
     def _check(self) -> None:
@@ -226,7 +224,6 @@ class LatentClass(LatentLearner):
         )
         n_starts = count_starts(forest) if self.n_starts is None else int(self.n_starts)
         starts = random_starts(structure, work.data.dataset, n_starts, work.seed + n_states)
-        n_parameters = structure.dimension - _count_equal(structure, self.covariance)
         if earlier and earlier[-1].n_states == n_states - 1:
             split = split_starts(earlier[-1].network, structure.latents[0], structure)
             starts = np.concatenate([starts, split])
@@ -239,15 +236,16 @@ class LatentClass(LatentLearner):
         prior = pseudo_counts(structure, self.smoothing)
         settings = EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
         result = fit(forest, starts, prior, settings, tell, work.deadline)
-        network = order_classes(Network(structure, result.parameters))
+        n_tied = _count_equal(structure, self.covariance)
+        network = order_classes(Network(structure, result.parameters, n_tied))
         residuals = compute_bivariate_residuals(network, work.data)
-        row, summary = _describe(forest, network, n_parameters, result, residuals)
+        row, summary = _describe(forest, network, result, residuals)
         score = self._score(work, n_states, summary)
         if self.criterion == "cv":
             row["cv"] = score
         row["seconds"] = time.monotonic() - began
         work.say(f"{classes}: BIC {row['bic']:,.2f}")
-        return _Candidate(n_states, n_parameters, network, result, row, residuals, score)
+        return _Candidate(n_states, network, result, row, residuals, score)
 
     def _score(self, work: Work, n_states: int, summary: FitSummary) -> float:
         if self.criterion != "cv":
@@ -349,7 +347,7 @@ def order_classes(network: Network) -> Network:
 
 
 def _describe(
-    forest: Forest, network: Network, n_parameters: int, result: FitResult, residuals: Table
+    forest: Forest, network: Network, result: FitResult, residuals: Table
 ) -> tuple[dict[str, Any], FitSummary]:
     """Make the row of the fit table."""
     data = forest.data
@@ -357,7 +355,7 @@ def _describe(
     weights = forest.data.row_weights
     summary = FitSummary(
         result.log_likelihood,
-        n_parameters,
+        network.dimension,
         data.total_weight,
         compute_entropy([posterior], weights),
     )
@@ -365,7 +363,7 @@ def _describe(
     row: dict[str, Any] = {
         "n_states": len(sizes),
         "log_likelihood": result.log_likelihood,
-        "n_parameters": n_parameters,
+        "n_parameters": network.dimension,
         **{name: score(summary) for name, score in CRITERIA.items()},
         "entropy_r2": compute_entropy_r2(posterior, weights) if len(sizes) > 1 else math.nan,
         "smallest_class": float(sizes.min()),

@@ -92,6 +92,8 @@ def to_document(network: Network) -> dict[str, Any]:
     }
     if structure.pouches:
         document["pouches"] = [list(pouch) for pouch in structure.pouches]
+    if network.n_tied:
+        document["tied"] = network.n_tied
     if network.posterior is not None:
         from latentforest.model.posterior_document import write_posterior
 
@@ -162,7 +164,15 @@ def _read_network(document: object) -> Network:
         from latentforest.model.posterior_document import read_posterior
 
         return read_posterior(document, Network(structure, values))
-    return Network(structure, values)
+    return Network(structure, values, _read_tied(document))
+
+
+def _read_tied(document: object) -> int:
+    """How many parameters are equal to others by design; files of before have none."""
+    if not isinstance(document, dict) or "tied" not in document:
+        return 0
+    n_tied: int = get(document, "tied", int, "the document")
+    return n_tied
 
 
 def _read_pouches(document: object) -> list[list[str]]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
+from latentforest.errors import ModelError
 from latentforest.model import drawing, elimination, sampling, transform
 from latentforest.model.evidence import Evidence, read_evidence, read_targets
 from latentforest.model.gaussian import Mixture
@@ -33,6 +34,9 @@ class Network:
     parameters
         Probabilities, means and variances of all families in one vector of shape
         ``(structure.n_values,)``, laid out as ``structure`` says. They are stored exactly as given.
+    n_tied
+        How many of them were estimated to be equal to others, such as the variances of classes
+        that share one. They do not count as free parameters.
 
     Examples
     --------
@@ -50,14 +54,17 @@ class Network:
     └── fever (2)
     """
 
-    __slots__ = ("_parameters", "_structure")
+    __slots__ = ("_n_tied", "_parameters", "_structure")
 
-    def __init__(self, structure: Structure, parameters: ArrayLike) -> None:
+    def __init__(self, structure: Structure, parameters: ArrayLike, n_tied: int = 0) -> None:
         self._structure = structure
         self._parameters = read_parameters(structure, parameters)
+        self._n_tied = _read_tied(structure, n_tied)
 
     @classmethod
-    def trusted(cls, structure: Structure, parameters: NDArray[np.float64]) -> Network:
+    def trusted(
+        cls, structure: Structure, parameters: NDArray[np.float64], n_tied: int = 0
+    ) -> Network:
         """Make a network of parameters that are known to be distributions, without a check.
 
         The vector is kept and must not be changed any more.
@@ -65,6 +72,7 @@ class Network:
         network = cls.__new__(cls)
         network._structure = structure
         network._parameters = parameters
+        network._n_tied = n_tied
         parameters.setflags(write=False)
         return network
 
@@ -142,7 +150,12 @@ class Network:
     @property
     def dimension(self) -> int:
         """Number of free parameters."""
-        return self._structure.dimension
+        return self._structure.dimension - self._n_tied
+
+    @property
+    def n_tied(self) -> int:
+        """How many parameters are equal to others by design."""
+        return self._n_tied
 
     def cpd(self, name: str) -> NDArray[np.float64]:
         """Return P(variable | parents), read-only: parents' axes first, the variable's last.
@@ -153,7 +166,7 @@ class Network:
 
     def with_parameters(self, parameters: ArrayLike) -> Network:
         """Return a network of the same structure with other parameters."""
-        return Network(self._structure, parameters)
+        return Network(self._structure, parameters, self._n_tied)
 
     def rooted_at(self, name: str) -> Network:
         """Return the same distribution with a variable as the root of its tree.
@@ -163,7 +176,8 @@ class Network:
         """
         if not self._structure.parents(name) and self._structure.is_forest:
             return self
-        return Network.trusted(*transform.reroot(self._structure, self._parameters, name))
+        rerooted = transform.reroot(self._structure, self._parameters, name)
+        return Network.trusted(*rerooted, self._n_tied)
 
     def relabelled(self, name: str, order: Sequence[int]) -> Network:
         """Return the network with the states of a latent variable in another order.
@@ -180,7 +194,7 @@ class Network:
 
     def renamed(self, mapping: Mapping[str, str]) -> Network:
         """Return the network with other names for the variables mentioned."""
-        return Network(transform.rename(self._structure, mapping), self._parameters)
+        return Network(transform.rename(self._structure, mapping), self._parameters, self._n_tied)
 
     def marginal(self, name: str) -> NDArray[np.float64]:
         """Return the probabilities of a variable's states, of shape ``(n_states,)``."""
@@ -302,13 +316,24 @@ class Network:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
             return NotImplemented
-        return self._structure == other._structure and np.array_equal(
-            self._parameters, other._parameters
+        return (
+            self._structure == other._structure
+            and self._n_tied == other._n_tied
+            and np.array_equal(self._parameters, other._parameters)
         )
 
     def __hash__(self) -> int:
         # Adding zero turns -0.0 into 0.0, which is equal to it.
         return hash((self._structure, (self._parameters + 0.0).tobytes()))
 
-    def __reduce__(self) -> tuple[type[Network], tuple[Structure, NDArray[np.float64]]]:
-        return Network, (self._structure, self._parameters)
+    def __reduce__(self) -> tuple[type[Network], tuple[Structure, NDArray[np.float64], int]]:
+        return Network, (self._structure, self._parameters, self._n_tied)
+
+
+def _read_tied(structure: Structure, n_tied: int) -> int:
+    if not 0 <= n_tied <= structure.dimension:
+        raise ModelError(
+            f"n_tied must be from 0 to {structure.dimension}, the number of parameters, "
+            f"got {n_tied!r}"
+        )
+    return n_tied
