@@ -136,7 +136,7 @@ def test_local_em_is_em_that_updates_the_region_only(seed, nu, evaluate):
     for proposal in evaluate(model, candidates, mu=1, nu=nu):
         start = start_of(proposal.candidate, network)
         expected = climb_mixed(start, dataset, proposal.candidate.region, nu)
-        found = proposal.realise(network)
+        found = proposal.realise(network).rooted_at(proposal.candidate.root)
         assert proposal.log_likelihood == pytest.approx(measure_mixed(expected, dataset), rel=1e-9)
         np.testing.assert_allclose(found.parameters, expected.parameters, rtol=1e-6, atol=1e-9)
         assert proposal.log_likelihood >= measure_mixed(start, dataset) - 1e-9

@@ -336,18 +336,21 @@ def _sketch(
     structure: Structure, nodes: list[Node], counts: LongArray, free: Collection[str] | None
 ) -> Sketch:
     number = {id(node): u for u, node in enumerate(nodes)}
+    places = _find_parameters(structure, nodes)
     records = [
-        (node.kind, node.card, node.width, node.is_root, len(node.children)) for node in nodes
+        (n.kind, n.card, n.width, n.is_root, len(n.children), _is_free(n, free), place)
+        for n, place in zip(nodes, places, strict=True)
     ]
-    kind, card, width, is_root, degree = np.array(records, np.int64).T.copy()
+    facts = np.array(records, np.int64).T.copy()
+    kind, card, width, is_root, degree, is_free, parameters = facts
     return Sketch(
         kind,
         card,
         width,
         n_patterns=counts,
         is_root=is_root,
-        is_free=_integers(_is_free(node, free) for node in nodes),
-        parameters=_integers(_find_parameters(structure, nodes)),
+        is_free=is_free,
+        parameters=parameters,
         degree=degree,
         stride=np.zeros(len(nodes), np.int64),
         children=_integers(number[id(child)] for node in nodes for child in node.children),

@@ -32,6 +32,16 @@ class Candidate:
     def edit(self, network: Network) -> Network:
         """Apply the operator; shared parameters stay, new ones get a first guess."""
 
+    def realise(self, network: Network, tables: FloatArray) -> Network:
+        """Apply the operator; the free tables are given, in the order of the region."""
+        edited = self.edit(network)
+        flat, taken = np.array(edited.parameters), 0
+        for name in self.region:
+            view = edited.structure.table_view(flat, name)
+            view[...] = tables[taken : taken + view.size].reshape(view.shape)
+            taken += view.size
+        return Network.trusted(edited.structure, flat)
+
     @property
     @abstractmethod
     def root(self) -> str:
@@ -73,13 +83,7 @@ class Proposal(NamedTuple):
 
     def realise(self, network: Network) -> Network:
         """Apply the operator to the network and give it these tables."""
-        edited = self.candidate.edit(network)
-        flat, taken = np.array(edited.parameters), 0
-        for name in self.candidate.region:
-            view = edited.structure.table_view(flat, name)
-            view[...] = self.tables[taken : taken + view.size].reshape(view.shape)
-            taken += view.size
-        return Network.trusted(edited.structure, flat)
+        return self.candidate.realise(network, self.tables)
 
 
 Task = Callable[[], list[Proposal]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,6 +12,7 @@ import numpy as np
 from latentforest.inference.messages import Messages
 from latentforest.kernels.bases import EMPTY, RELOCATIONS
 from latentforest.kernels.regions import run_task
+from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
 from latentforest.search.tables import mix, pack
@@ -89,6 +91,15 @@ class NodeRelocation(TreeCandidate):
             tables[below] = mix(network.cpd(self.origin), network.cpd(below), below in numbers)
             structure = structure.rewired({below: (above,)}).remove([self.origin])
         return pack(structure, network, tables)
+
+    def realise(self, network: Network, tables: FloatArray) -> Network:
+        old = network.structure
+        if self.dissolved is not None or old.parents(self.moved) != (self.origin,):
+            return super().realise(network, tables)
+        structure = old.rewired({self.moved: (self.target,)})  # no other table changes
+        shape = structure.shape(self.moved)
+        given = tables[: math.prod(shape)].reshape(shape)
+        return pack(structure, network, {self.moved: given})
 
     @classmethod
     def plan_fits(
