@@ -628,7 +628,8 @@ def test_reserves_that_fell_short_are_left_out_until_their_score_rises(monkeypat
         found = fit_reserves(search, choice, proposals)
         model = choice.model
         for proposal in proposals:
-            key = (proposal.candidate.operator, str(proposal.candidate))
+            candidate = proposal.candidate
+            key = (candidate.operator, str(candidate), candidate.change)
             score = model.score(proposal.log_likelihood, proposal.candidate.change)
             is_fitted = any(proposal is each for each, _ in fitted)
             assert is_fitted == (key not in lifts or score + lifts[key] > model.bic + LEAST_GAIN)

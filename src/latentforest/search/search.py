@@ -147,6 +147,7 @@ class Search:
 
     def start(self, fit: Callable[[], Model]) -> Model:
         """Fit the initial model."""
+        self.lifts.clear()
         about = {"step": self.trace.n_steps, "phase": "start", "candidates": 0}
         return self._take(about, None, lambda: [Fitted(fit(), "", "")])[0]
 
@@ -231,9 +232,9 @@ class Search:
         return sorted(found, key=rank, reverse=True)
 
     def _fit_reserves(self, choice: _Choice, proposals: Sequence[Proposal]) -> list[Fitted]:
-        """Fit those of which it is not known by what full EM raised their likelihood before.
+        """Fit the reserves, but for those that fell short before and would do so again.
 
-        If that was too little and would still be too little, they are left out.
+        What full EM adds to the restricted likelihood is taken to be the same as before.
         """
         model = choice.model
 
@@ -347,7 +348,7 @@ class Search:
 
 
 def _identify(candidate: Candidate) -> str:
-    return f"{candidate.operator} {candidate}"
+    return f"{candidate.operator} {candidate} ({candidate.change:+d})"
 
 
 def _mix(seed: int, number: int) -> int:
