@@ -80,7 +80,6 @@ def find_expected_failures(estimator):
         ChowLiuRecursiveGrouping(),
         BridgedIslands(max_rounds=1),
         HierarchicalLatentTree(),
-        IncrementalForest(),
         IncrementalForest(candidate_pairs=2),
     ],
     expected_failed_checks=find_expected_failures,
