@@ -10,6 +10,7 @@ import pytest
 
 from latentforest.cli import main as cli
 from latentforest.cli.boundary import translate
+from latentforest.cli.learners import LEARNERS
 from latentforest.data import Dataset
 from latentforest.errors import DataError
 from latentforest.inference.forest import require_categorical
@@ -124,7 +125,10 @@ USAGE = {
         ["--learner", "independence", "--states", "3"],
         "--states: the learner 'independence' has no such setting; its settings are --smoothing",
     ),
-    "unknown setting": (["--set", "speed=9"], "--speed: the learner 'latent-class' has no such"),
+    "unknown setting": (
+        ["--set", "speed=9"],
+        "--set speed=…: the learner 'latent-class' has no such",
+    ),
     "setting": (["--set", "accelerate"], "expected NAME=VALUE"),
     "suffix": (["--out", "model.txt"], "model.txt: the name must end in .json"),
     "quiet": (["--quiet"], "nothing would be left of the result; add --out or --json"),
@@ -215,6 +219,17 @@ def test_debug_shows_the_traceback(run):
 
 def test_unknown_command_is_wrong_usage(run):
     assert "lern" in run("lern", "hiv-tests", code=2).stderr
+
+
+def test_settings_are_named_as_they_can_be_given(run):
+    """Each learner's list has real options only, and ``--set`` for the rest."""
+    page = squeeze(run("learn", "--help").stdout)
+    for learner in LEARNERS:
+        result = run("learn", "hiv-tests", "--learner", learner, "--set", "nothing=1", code=2)
+        listed = squeeze(result.stderr).split("its settings are ")[1]
+        names = re.findall(r"(?<!\S)--[a-z-]+", listed)
+        assert "--seed" in names or learner == "independence"
+        assert all(f"{name} " in page for name in names), (learner, names)
 
 
 def test_messages_name_options_of_the_command_line():

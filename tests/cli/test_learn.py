@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import latentforest as lf
@@ -130,6 +131,18 @@ def test_folds(run, survey, tmp_path, folds):
     )
     assert facts["data"]["columns"] == ["a", "b", "c"]
     assert all(row["cv"] < 0 for row in facts["fit_table"])
+
+
+def test_a_file_of_a_shared_covariance_scores_the_same(run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3)) + 4 * rng.integers(0, 2, (60, 1))
+    table, model = tmp_path / "numbers.csv", tmp_path / "model.json"
+    np.savetxt(table, rows, delimiter=",", header="a,b,c", comments="")
+    asked = ("--states", "2", "--covariance", "shared", "--out", model, "--json")
+    learned = json.loads(run("learn", table, *asked).stdout)
+    scored = json.loads(run("score", model, table, "--json").stdout)
+    assert learned["n_parameters"] == scored["n_parameters"] == 1 + 2 * 3 + 6
+    assert scored["criteria"]["bic"] == pytest.approx(learned["bic"], rel=1e-12)
 
 
 def test_criterion_gets_a_column_of_its_own(run):

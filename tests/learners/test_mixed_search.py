@@ -54,6 +54,17 @@ def test_double_hill_climbing_takes_mixed_tables(evaluation):
     assert model.bic_ >= single.bic_ - 0.1
 
 
+@pytest.mark.parametrize("as_network", [False, True])
+def test_a_start_with_a_joint_covariance(as_network):
+    data = make_tree(is_mixed=False).sample(400, random_state=1)
+    start = lf.LatentClass(2, covariance="full", random_state=0).fit(data)
+    start = start.network_ if as_network else start
+    model = lf.EAST(start=start, random_state=0, max_steps=3, **QUICK).fit(data)
+    assert not model.network_.structure.pouches
+    assert not find_irregular(model.network_.structure)
+    assert model.bic_ >= lf.LatentClass(2, random_state=0).fit(data).bic_
+
+
 def test_other_units_change_no_structure_and_shift_bic_by_the_jacobian():
     data = with_missing(make_tree().sample(400, random_state=2), 0.1, random_state=3)
     weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0], 400)

@@ -16,6 +16,7 @@ from latentforest.search.initial import (
     join_trees,
     lift_columns,
     make_regular,
+    open_pouches,
     reduce_states,
 )
 from latentforest.search.regularity import find_irregular
@@ -114,6 +115,23 @@ def test_constant_variables_are_cut_off():
     assert result.latents == ("Y1",)
     assert set(result.structure.roots) == {"Y1", "k", "d"}
     np.testing.assert_allclose(observed_joint(result), observed_joint(network))
+
+
+def test_columns_of_pouches_become_leaves_with_their_variances():
+    variables = [Variable.hidden("Y", 2), Variable("a"), Variable("b"), Variable("c")]
+    tables = {
+        "Y": [0.25, 0.75],
+        "a": [[1.0, 4.0, 0.5], [2.0, 9.0, 1.5]],
+        "b": [[3.0, 0.5, 1.0], [4.0, 1.5, 16.0]],
+        "c": [[5.0, 25.0], [6.0, 36.0]],
+    }
+    joint = Network.from_tables(variables, dict.fromkeys("abc", "Y"), tables, [["a", "b"]])
+    network = open_pouches(joint)
+    assert not network.structure.pouches
+    assert network.cpd("a").tolist() == [[1.0, 4.0], [2.0, 9.0]]
+    assert network.cpd("b").tolist() == [[3.0, 1.0], [4.0, 16.0]]
+    assert np.array_equal(network.cpd("c"), tables["c"])
+    assert open_pouches(network) is network
 
 
 def test_trees_are_joined_where_they_depend():

@@ -15,6 +15,7 @@ from latentforest.cli.learn_options import (
     Categorical,
     Checkpoint,
     Continuous,
+    Covariance,
     Criterion,
     Evaluation,
     Exclude,
@@ -90,6 +91,7 @@ def learn(
     learner: LearnerName = "latent-class",
     states: States = None,
     criterion: Criterion = None,
+    covariance: Covariance = None,
     max_states: MaxStates = None,
     starts: Starts = None,
     max_iterations: MaxIterations = None,
@@ -136,6 +138,7 @@ def learn(
         {
             "n_states": read_states(states),
             "criterion": read_criterion(criterion),
+            "covariance": covariance,
             "max_states": max_states,
             "n_starts": starts,
             "max_iterations": max_iterations,

@@ -49,6 +49,15 @@ MaxStates = Annotated[
         "Most classes that greedy tries, or states of a hidden variable in a tree.", "N", min=1
     ),
 ]
+Covariance = Annotated[
+    str | None,
+    _option(
+        "How continuous columns vary within a class: diagonal (the default), full, spherical, "
+        "shared, shared-diagonal or shared-spherical; for independent-clusterings: diagonal, full "
+        "or best.",
+        "NAME",
+    ),
+]
 Starts = Annotated[int | None, _option("Random starts of EM.", "N", min=1)]
 MaxIterations = Annotated[int | None, _option("Most iterations of EM.", "N", min=1)]
 Tolerance = Annotated[

@@ -52,7 +52,31 @@ LEARNERS = {
     "independence": Learner("Independence", "no hidden variable, the baseline"),
 }
 
-# Settings of the estimators whose options have other names.
+# Settings of the estimators that have options of the same name; others are given by --set.
+_SAME_NAMES = frozenset(
+    [
+        "criterion",
+        "covariance",
+        "max_states",
+        "max_iterations",
+        "tolerance",
+        "smoothing",
+        "prior",
+        "candidate_pairs",
+        "folds",
+        "time_limit",
+        "mu",
+        "nu",
+        "evaluation",
+        "start",
+        "fixed",
+        "max_steps",
+        "checkpoint",
+        "resume",
+    ]
+)
+
+# Settings whose options have other names.
 _OPTIONS = {
     "n_states": "--states",
     "n_starts": "--starts",
@@ -98,7 +122,9 @@ def build_learner(name: str, settings: Mapping[str, Any]) -> NetworkLearner:
 
 def name_option(setting: str) -> str:
     """Option of the command line for a setting of an estimator."""
-    return _OPTIONS.get(setting, "--" + setting.replace("_", "-"))
+    if setting in _SAME_NAMES:
+        return "--" + setting.replace("_", "-")
+    return _OPTIONS.get(setting, f"--set {setting}=…")
 
 
 def read_states(text: str | None) -> int | tuple[int, int] | list[int] | str | None:

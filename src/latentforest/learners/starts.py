@@ -13,7 +13,7 @@ from latentforest.inference.messages import check_latent_forest
 from latentforest.learners.base import NetworkLearner, Work
 from latentforest.model import Network
 from latentforest.model.document import to_document
-from latentforest.search.initial import make_regular
+from latentforest.search.initial import make_regular, open_pouches
 from latentforest.search.regularity import find_irregular
 
 START_LEARNERS = {
@@ -64,6 +64,7 @@ def find_start(start: Any, work: Work, settings: dict[str, Any]) -> Network | No
     network = start if isinstance(start, Network) else _learn(start, work, settings)
     if network.posterior is not None:
         network = network.with_parameters(network.parameters)  # which has none
+    network = open_pouches(network)
     if isinstance(start, Network) and _is_regular(network):
         return network
     check_columns(network, work.table)

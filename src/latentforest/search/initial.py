@@ -44,7 +44,7 @@ def make_regular(
     max_states
         Most states of a latent variable.
     """
-    network = cut_constant(cut_numbers(network, data))
+    network = cut_constant(cut_numbers(open_pouches(network), data))
     network = dissolve(lift_columns(network), least=1)
     if not network.latents:
         return None
@@ -52,14 +52,22 @@ def make_regular(
     return reduce_states(network, max_states)
 
 
-def cut_numbers(network: Network, data: PatternedData) -> Network:
-    """Cut columns off that depend on other continuous ones, in any way."""
+def open_pouches(network: Network) -> Network:
+    """Make the columns of a pouch leaves of their own, with their means and variances."""
     structure = network.structure
-    cut = [
-        name
-        for name in structure.continuous
-        if structure.continuous_parents(name) or len(structure.pouch(name)) > 1
-    ]
+    if not structure.pouches:
+        return network
+    tables = {}
+    for pouch in structure.pouches:
+        for j, name in enumerate(pouch):
+            tables[name] = network.cpd(name)[..., [0, 1 + j]]
+    return pack(structure.with_pouches(()), network, tables)
+
+
+def cut_numbers(network: Network, data: PatternedData) -> Network:
+    """Cut columns off that depend on other continuous ones."""
+    structure = network.structure
+    cut = [name for name in structure.continuous if structure.continuous_parents(name)]
     if not cut:
         return network
     parents = {name: structure.parents(name) for name in structure.names} | dict.fromkeys(cut, ())
