@@ -1,6 +1,5 @@
 """EAST as a whole: what it finds, what it does not depend on, where it stops, how it goes on."""
 
-import itertools
 import json
 import time
 
@@ -13,7 +12,7 @@ import latentforest as lf
 from latentforest import EAST, datasets
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
-from latentforest.datasets.generate import generate, with_missing
+from latentforest.datasets.generate import with_missing
 from latentforest.errors import (
     DataError,
     DataWarning,
@@ -25,7 +24,6 @@ from latentforest.errors import (
 from latentforest.estimation import em
 from latentforest.learners.smoothing import PSEUDO_COUNTS, choose_pseudo_count
 from latentforest.model import Network
-from latentforest.search.model import LEAST_GAIN, is_better
 from latentforest.search.regularity import find_irregular
 from latentforest.search.search import Search
 
@@ -591,67 +589,3 @@ def test_several_runs_keep_the_best(table):
     assert len(starts) == 2
     assert sum(row["accepted"] for row in starts) == 1
     assert two.history_["step"] == sorted(two.history_["step"])
-
-
-@pytest.mark.parametrize("n_reserves", [0, 5])
-def test_reserves_are_called_where_no_winner_is_better(monkeypatch, n_reserves):
-    fit_all, batches = Search._fit_all, []
-
-    def watch(search, choice, proposals):
-        found = fit_all(search, choice, proposals)
-        gains = [is_better(each.model, choice.model) for each in found]
-        batches.append((choice.number, choice.phase, len(proposals), any(gains)))
-        return found
-
-    monkeypatch.setattr(Search, "_fit_all", watch)
-    learn(generate(TWELVE, 500, random_state=1), n_winners=2, n_reserves=n_reserves)
-    second = [(batch, last) for last, batch in itertools.pairwise(batches) if last[0] == batch[0]]
-    assert bool(second) == bool(n_reserves)
-    for (_, phase, n_fitted, _), (_, _, n_before, was_better) in second:
-        assert phase in ("expand", "adjust")
-        assert n_before == 2
-        assert 1 <= n_fitted <= n_reserves
-        assert not was_better
-    numbers = {batch[0] for batch, _ in second}
-    failed = [b for b in batches if not b[3] and b[2] == 2 and b[1] in ("expand", "adjust")]
-    if n_reserves:
-        assert {b[0] for b in failed} >= numbers
-
-
-def test_reserves_that_fell_short_are_left_out_until_their_score_rises(monkeypatch):
-    fit_reserves, fit_all = Search._fit_reserves, Search._fit_all
-    lifts, fitted, n_left_out = {}, [], 0
-
-    def watch_reserves(search, choice, proposals):
-        nonlocal n_left_out
-        fitted.clear()
-        found = fit_reserves(search, choice, proposals)
-        model = choice.model
-        for proposal in proposals:
-            candidate = proposal.candidate
-            key = (candidate.operator, str(candidate), candidate.change)
-            score = model.score(proposal.log_likelihood, proposal.candidate.change)
-            is_fitted = any(proposal is each for each, _ in fitted)
-            assert is_fitted == (key not in lifts or score + lifts[key] > model.bic + LEAST_GAIN)
-            n_left_out += not is_fitted
-            for each, network in fitted:
-                if each is proposal:
-                    lifts[key] = network.bic - score
-        return found
-
-    def watch(search, choice, proposals):
-        found = fit_all(search, choice, proposals)
-        fitted.extend((p, each.model) for p, each in zip(proposals, found, strict=True))
-        return found
-
-    monkeypatch.setattr(Search, "_fit_reserves", watch_reserves)
-    monkeypatch.setattr(Search, "_fit_all", watch)
-    learn(generate(TWELVE, 500, random_state=1), n_winners=2, n_reserves=5)
-    assert n_left_out
-
-
-@pytest.mark.parametrize(("n_columns", "n_reserves"), [(7, 3), (60, 20)])
-def test_reserves_grow_with_the_number_of_columns(n_columns, n_reserves):
-    table = Dataset.from_table(np.zeros((2, n_columns), int))
-    assert EAST()._count_reserves(table) == n_reserves
-    assert EAST(n_reserves=5)._count_reserves(table) == 5

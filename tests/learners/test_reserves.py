@@ -1,0 +1,80 @@
+"""Candidates that get full EM where no winner of a step is better than the model."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from latentforest import EAST
+from latentforest.data.dataset import Dataset
+from latentforest.datasets.generate import random_latent_tree
+from latentforest.search.model import LEAST_GAIN, is_better
+from latentforest.search.search import Search
+
+DATA = random_latent_tree(12, n_states=3, n_latent_states=3, random_state=1).sample(
+    500, random_state=1
+)
+
+
+@pytest.mark.parametrize("n_reserves", [0, 5])
+def test_reserves_are_called_where_no_winner_is_better(monkeypatch, n_reserves):
+    fit_all, batches = Search._fit_all, []
+
+    def watch(search, choice, proposals):
+        found = fit_all(search, choice, proposals)
+        gains = [is_better(each.model, choice.model) for each in found]
+        batches.append((choice.number, choice.phase, len(proposals), any(gains)))
+        return found
+
+    monkeypatch.setattr(Search, "_fit_all", watch)
+    EAST(n_winners=2, n_reserves=n_reserves, random_state=0).fit(DATA)
+    second = [(batch, last) for last, batch in itertools.pairwise(batches) if last[0] == batch[0]]
+    assert bool(second) == bool(n_reserves)
+    for (_, phase, n_fitted, _), (_, _, n_before, was_better) in second:
+        assert phase in ("expand", "adjust")
+        assert n_before == 2
+        assert 1 <= n_fitted <= n_reserves
+        assert not was_better
+    numbers = {batch[0] for batch, _ in second}
+    failed = [b for b in batches if not b[3] and b[2] == 2 and b[1] in ("expand", "adjust")]
+    if n_reserves:
+        assert {b[0] for b in failed} >= numbers
+
+
+def test_reserves_that_fell_short_are_left_out_until_their_score_rises(monkeypatch):
+    fit_reserves, fit_all = Search._fit_reserves, Search._fit_all
+    lifts, fitted, n_left_out = {}, [], 0
+
+    def watch_reserves(search, choice, proposals):
+        nonlocal n_left_out
+        fitted.clear()
+        found = fit_reserves(search, choice, proposals)
+        model = choice.model
+        for proposal in proposals:
+            candidate = proposal.candidate
+            key = (candidate.operator, str(candidate), candidate.change)
+            score = model.score(proposal.log_likelihood, proposal.candidate.change)
+            is_fitted = any(proposal is each for each, _ in fitted)
+            assert is_fitted == (key not in lifts or score + lifts[key] > model.bic + LEAST_GAIN)
+            n_left_out += not is_fitted
+            for each, network in fitted:
+                if each is proposal:
+                    lifts[key] = network.bic - score
+        return found
+
+    def watch(search, choice, proposals):
+        found = fit_all(search, choice, proposals)
+        fitted.extend((p, each.model) for p, each in zip(proposals, found, strict=True))
+        return found
+
+    monkeypatch.setattr(Search, "_fit_reserves", watch_reserves)
+    monkeypatch.setattr(Search, "_fit_all", watch)
+    EAST(n_winners=2, n_reserves=5, random_state=0).fit(DATA)
+    assert n_left_out
+
+
+@pytest.mark.parametrize(("n_columns", "n_reserves"), [(7, 3), (60, 20)])
+def test_reserves_grow_with_the_number_of_columns(n_columns, n_reserves):
+    table = Dataset.from_table(np.zeros((2, n_columns), int))
+    assert EAST()._count_reserves(table) == n_reserves
+    assert EAST(n_reserves=5)._count_reserves(table) == 5
