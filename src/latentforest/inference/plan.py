@@ -10,6 +10,7 @@ import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,8 @@ from latentforest.kernels.types import FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
 from latentforest.model.structure import Structure
 
+N_FACTS = 6  # of a node
+
 
 @dataclass(eq=False)
 class Node:
@@ -49,6 +52,13 @@ class Node:
     parts: tuple[Mask, ...] = ()  # and their masks
     block: GaussianBlock | None = None
     laid: Laid | None = None
+
+    @cached_property
+    def facts(self) -> LongArray:
+        """What a sketch says about the node, if all tables are free."""
+        is_free = _is_free(self, None)
+        facts = [self.kind, self.card, self.width, self.is_root, len(self.children), is_free]
+        return np.array(facts, np.int64)
 
 
 class Laid(NamedTuple):
@@ -336,13 +346,10 @@ def _sketch(
     structure: Structure, nodes: list[Node], counts: LongArray, free: Collection[str] | None
 ) -> Sketch:
     number = {id(node): u for u, node in enumerate(nodes)}
-    places = _find_parameters(structure, nodes)
-    records = [
-        (n.kind, n.card, n.width, n.is_root, len(n.children), _is_free(n, free), place)
-        for n, place in zip(nodes, places, strict=True)
-    ]
-    facts = np.array(records, np.int64).T.copy()
-    kind, card, width, is_root, degree, is_free, parameters = facts
+    facts = np.concatenate([node.facts for node in nodes]).reshape(-1, N_FACTS).T.copy()
+    kind, card, width, is_root, degree, is_free = facts
+    if free is not None:
+        is_free = _integers(_is_free(node, free) for node in nodes)
     return Sketch(
         kind,
         card,
@@ -350,7 +357,7 @@ def _sketch(
         n_patterns=counts,
         is_root=is_root,
         is_free=is_free,
-        parameters=parameters,
+        parameters=_integers(_find_parameters(structure, nodes)),
         degree=degree,
         stride=np.zeros(len(nodes), np.int64),
         children=_integers(number[id(child)] for node in nodes for child in node.children),

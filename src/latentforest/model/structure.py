@@ -264,8 +264,7 @@ class Structure:
 
         Like ``with_parents`` but much quicker: cycles are found when the order is asked for.
         """
-        structure = Structure.__new__(Structure)
-        structure.__dict__.update(self.__dict__)
+        structure = self._copy()
         structure._parents = {**self._parents, **changes}
         structure._children = {**self._children}
         for name, family in changes.items():
@@ -275,17 +274,46 @@ class Structure:
             for parent in family:
                 siblings = (*structure._children[parent], name)
                 structure._children[parent] = tuple(sorted(siblings, key=self._offsets.__getitem__))
-        structure._order = structure._hash = None
+        structure._order = None
         structure._is_forest = max(map(len, structure._parents.values())) <= 1
-        shapes = {name: structure._find_shape(name) for name in changes}
-        structure._place_tables({**self._shapes, **shapes})
+        structure._reshape(changes)
         return structure
 
     def with_variable(self, variable: Variable) -> Structure:
         """Return a structure in which a latent variable has other states."""
-        if not (self.variable(variable.name).latent and variable.latent and variable.states):
-            raise ModelError(f"variable {variable.name!r} must be latent, before and after")
-        return self._laid_out({**self._variables, variable.name: variable}, self._parents)
+        name, states = variable.name, variable.states
+        if not (self.variable(name).latent and variable.latent and states):
+            raise ModelError(f"variable {name!r} must be latent, before and after")
+        structure = self._copy()
+        structure._variables = {**self._variables, name: variable}
+        structure._all = tuple(structure._variables.values())
+        structure._cards = {**self._cards, name: len(states)}
+        structure._reshape((name, *self._children[name]))
+        return structure
+
+    def with_latent(self, variable: Variable, changes: Mapping[str, tuple[str, ...]]) -> Structure:
+        """Return a structure with one more latent variable and other parents, as in ``rewired``."""
+        structure, name = self._copy(), variable.name
+        structure._variables = {**self._variables, name: variable}
+        structure._all = (*self._all, variable)
+        structure._names = (*self._names, name)
+        structure._latents = (*self._latents, name)
+        structure._cards = {**self._cards, name: len(variable.states or ())}
+        structure._parents = {**self._parents, name: ()}
+        structure._children = {**self._children, name: ()}
+        structure._reshape((name,))
+        return structure.rewired(changes)
+
+    def _copy(self) -> Structure:
+        """Return the same structure, to be changed before anyone else sees it."""
+        structure = Structure.__new__(Structure)
+        structure.__dict__.update(self.__dict__)
+        structure._hash = None
+        return structure
+
+    def _reshape(self, names: Iterable[str]) -> None:
+        """Find the shapes of some tables again."""
+        self._place_tables({**self._shapes, **{name: self._find_shape(name) for name in names}})
 
     def _laid_out(
         self, variables: dict[str, Variable], parents: dict[str, tuple[str, ...]]

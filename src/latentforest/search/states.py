@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +12,7 @@ from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Proposal
+from latentforest.search.candidate import Effort, Proposal, TreeCandidate
 from latentforest.search.random_tables import draw_gaussians, draw_side_by_side
 from latentforest.search.star import choose_pivot, fit_around
 from latentforest.search.tables import SideBySide, pack, soften
@@ -79,6 +80,36 @@ def with_states(network: Network, hub: str, card: int, guess: Guess) -> Network:
     return pack(structure, network, {hub: guessed.prior, **guessed.tables})
 
 
+@dataclass(frozen=True)
+class CardCandidate(TreeCandidate):
+    """``hub`` with ``card`` states."""
+
+    hub: str
+    card: int
+    neighbours: tuple[str, ...]
+
+    @property
+    def root(self) -> str:
+        return self.hub
+
+    @property
+    def region(self) -> tuple[str, ...]:
+        return self.hub, *self.neighbours
+
+    def __str__(self) -> str:
+        return f"{self.hub} with {self.card} states"
+
+    def realise(self, network: Network, tables: FloatArray) -> Network:
+        network = network.rooted_at(self.hub)
+        structure = network.structure.with_variable(Variable.hidden(self.hub, self.card))
+        given, taken = {}, 0
+        for name in self.region:
+            shape = structure.shape(name)
+            given[name] = tables[taken : taken + math.prod(shape)].reshape(shape)
+            taken += math.prod(shape)
+        return pack(structure, network, given)
+
+
 class FitOfStates:
     """Local fit of all tables around a hub with another number of states.
 
@@ -86,16 +117,10 @@ class FitOfStates:
     """
 
     def __init__(
-        self,
-        messages: Messages,
-        candidate: Candidate,
-        hub: str,
-        card: int,
-        effort: Effort,
-        guesses: Guess,
+        self, messages: Messages, candidate: CardCandidate, effort: Effort, guesses: Guess
     ) -> None:
-        self.messages, self.candidate, self.hub, self.card = messages, candidate, hub, card
-        self.effort, self.guesses = effort, guesses
+        self.messages, self.candidate, self.effort = messages, candidate, effort
+        self.hub, self.card, self.guesses = candidate.hub, candidate.card, guesses
 
     def __call__(self) -> list[Proposal]:
         messages, hub, card = self.messages, self.hub, self.card

@@ -104,9 +104,9 @@ class NodeIntroduction(TreeCandidate):
     def edit(self, network: Network) -> Network:
         network = network.rooted_at(self.root)
         _, first, second = self.region
-        structure = network.structure.add(
-            [Variable.hidden(self.name, self.card)],
-            {self.name: self.root, first: self.name, second: self.name},
+        structure = network.structure.with_latent(
+            Variable.hidden(self.name, self.card),
+            {self.name: (self.root,), first: (self.name,), second: (self.name,)},
         )
         hub_card = network.structure.shape(self.hub)[-1]
         copy = introduce(hub_card, self.card)

@@ -11,20 +11,23 @@ import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Task, TreeCandidate
-from latentforest.search.states import Around, FitOfStates, change_of_card, with_states
+from latentforest.search.candidate import Candidate, Effort, Task
+from latentforest.search.states import (
+    Around,
+    CardCandidate,
+    FitOfStates,
+    change_of_card,
+    with_states,
+)
 from latentforest.search.tables import mix
 from latentforest.search.tree import Rules, Tree
 
 
 @dataclass(frozen=True)
-class StateDeletion(TreeCandidate):
+class StateDeletion(CardCandidate):
     """``hub`` with ``card`` states, one less than it has."""
 
     operator: ClassVar[str] = "SD"
-    hub: str
-    card: int
-    neighbours: tuple[str, ...]
 
     @classmethod
     def propose(cls, tree: Tree, rules: Rules) -> Iterator[StateDeletion]:
@@ -35,17 +38,6 @@ class StateDeletion(TreeCandidate):
             if all(tree.is_regular_after(z, hub, card) for z in around):
                 yield cls(change_of_card(tree, hub, card), hub, card, around)
 
-    @property
-    def root(self) -> str:
-        return self.hub
-
-    @property
-    def region(self) -> tuple[str, ...]:
-        return self.hub, *self.neighbours
-
-    def __str__(self) -> str:
-        return f"{self.hub} with {self.card} states"
-
     def edit(self, network: Network) -> Network:
         return with_states(network, self.hub, self.card, merge_states)
 
@@ -54,7 +46,7 @@ class StateDeletion(TreeCandidate):
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
     ) -> list[Task]:
         return [
-            FitOfStates(messages, candidate, candidate.hub, candidate.card, effort, merge_all)
+            FitOfStates(messages, candidate, effort, merge_all)
             for candidate in candidates
             if isinstance(candidate, cls)
         ]

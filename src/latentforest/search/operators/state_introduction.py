@@ -10,21 +10,24 @@ import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Task, TreeCandidate
-from latentforest.search.states import Around, FitOfStates, change_of_card, with_states
+from latentforest.search.candidate import Candidate, Effort, Task
+from latentforest.search.states import (
+    Around,
+    CardCandidate,
+    FitOfStates,
+    change_of_card,
+    with_states,
+)
 from latentforest.search.tree import Rules, Tree
 
 APART = 0.5  # how far the halves of a split state are pushed apart
 
 
 @dataclass(frozen=True)
-class StateIntroduction(TreeCandidate):
+class StateIntroduction(CardCandidate):
     """``hub`` with ``card`` states, one more than it has."""
 
     operator: ClassVar[str] = "SI"
-    hub: str
-    card: int
-    neighbours: tuple[str, ...]
 
     @classmethod
     def propose(cls, tree: Tree, rules: Rules) -> Iterator[StateIntroduction]:
@@ -35,17 +38,6 @@ class StateIntroduction(TreeCandidate):
             if tree.is_regular_with(hub, card, around):
                 yield cls(change_of_card(tree, hub, card), hub, card, around)
 
-    @property
-    def root(self) -> str:
-        return self.hub
-
-    @property
-    def region(self) -> tuple[str, ...]:
-        return self.hub, *self.neighbours
-
-    def __str__(self) -> str:
-        return f"{self.hub} with {self.card} states"
-
     def edit(self, network: Network) -> Network:
         return with_states(network, self.hub, self.card, split_state)
 
@@ -54,7 +46,7 @@ class StateIntroduction(TreeCandidate):
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
     ) -> list[Task]:
         return [
-            FitOfStates(messages, candidate, candidate.hub, candidate.card, effort, split_all)
+            FitOfStates(messages, candidate, effort, split_all)
             for candidate in candidates
             if isinstance(candidate, cls)
         ]
