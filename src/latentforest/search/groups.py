@@ -134,7 +134,7 @@ class GroupFits:
         n_starts = settings.n_starts if n_states > 1 else 1
         if is_split:  # which are better starts than random ones
             n_starts = min(n_starts, N_BESIDES)
-        starts = random_starts(structure, self.data.dataset, n_starts, seed)
+        starts = random_starts(structure, self.data.dataset, n_starts, seed, self.data.summary)
         if earlier is not None and is_split:
             split = split_starts(earlier.network, self._latent, structure)
             starts = np.concatenate([starts, split])
