@@ -8,6 +8,7 @@ import pytest
 
 import latentforest as lf
 from latentforest.data.variable import Variable
+from latentforest.datasets import generate, random_latent_forest
 from latentforest.datasets.generate import with_missing
 from latentforest.errors import ParameterError
 from latentforest.model import Network
@@ -131,6 +132,31 @@ def test_categorical_tables():
     assert model.predict(joined).shape == (800,)
 
 
+def test_as_many_candidates_as_pairs_are_all_of_them(model, table):
+    screened = lf.IndependentClusterings(candidate_pairs=21, **LEARN).fit(table)
+    assert screened.network_ == model.network_
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "best"])
+def test_few_candidates_find_the_partition_of_mixed_columns(model, table, covariance):
+    one, two = (
+        lf.IndependentClusterings(covariance, candidate_pairs=2, n_jobs=n, **LEARN).fit(table)
+        for n in (1, 2)
+    )
+    assert set(map(frozenset, one.groups_)) == set(map(frozenset, model.groups_))
+    assert one.network_ == two.network_
+
+
+def test_few_candidates_find_the_partition_of_categorical_columns():
+    truth = random_latent_forest(2, depth=1, width=4, random_state=0)
+    data = with_missing(generate(truth, 1000, random_state=0), 0.05, random_state=0)
+    model = lf.IndependentClusterings(candidate_pairs=1, **LEARN).fit(data)
+    structure = truth.structure
+    assert {frozenset(group) for group in model.groups_} == {
+        frozenset(structure.children(latent)) for latent in structure.latents
+    }
+
+
 def test_a_limit_of_time_leaves_groups_as_they_are(table):
     model = lf.IndependentClusterings(time_limit=1e-6, **LEARN).fit(table)
     assert model.stopped_ == "the time limit was reached"
@@ -143,3 +169,6 @@ def test_bad_settings(table):
         lf.IndependentClusterings("round").fit(table)
     with pytest.raises(ParameterError, match="max_states must be a whole number from 1"):
         lf.IndependentClusterings(max_states=0).fit(table)
+    for bad in (0, 2.5, True):
+        with pytest.raises(ParameterError, match="candidate_pairs must be a whole number from 1"):
+            lf.IndependentClusterings(candidate_pairs=bad).fit(table)

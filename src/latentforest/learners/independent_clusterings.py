@@ -33,6 +33,7 @@ from latentforest.search.groups import (
 from latentforest.search.merger_screening import MergerScreen
 from latentforest.search.model import LEAST_GAIN
 
+N_RESERVES = 20  # mergers that are fitted, too, before a search with candidates ends
 Pair = tuple[GroupModel, GroupModel]
 
 STEP = ("step", "left", "right", "n_states", "gain", "bic", "n_groups")  # columns of the history
@@ -57,7 +58,8 @@ class IndependentClusterings(LatentLearner):
     candidate_pairs
         Mergers that are fitted anew in each step, for wide tables: those that promise most, after a
         few iterations of EM from the classes of one of the two groups, or for two columns by their
-        mutual information. None: all of them.
+        mutual information. If none of them raises BIC, up to 20 more are fitted before the search
+        ends. None: all mergers.
     max_iterations, tolerance
         Of EM; the last model is fitted more closely.
     smoothing
@@ -195,7 +197,7 @@ class IndependentClusterings(LatentLearner):
     def _list_pairs(
         self, work: Work, fits: GroupFits, screen: MergerScreen | None, pairs: list[Pair]
     ) -> Iterator[list[Pair]]:
-        """Yield all pairs at once; with a screen the most promising first, until one is good.
+        """Yield all pairs at once; with a screen the most promising, then reserves.
 
         Pairs whose mergers were fitted before are among the first.
         """
@@ -207,7 +209,8 @@ class IndependentClusterings(LatentLearner):
         new = [i for i, known in enumerate(is_known) if not known]
         if len(new) > self.candidate_pairs:
             gains = self._screen(work, screen, [pairs[i] for i in new])
-            new = [new[k] for k in np.argsort(-gains, kind="stable")]
+            order = np.argsort(-gains, kind="stable")[: self.candidate_pairs + N_RESERVES]
+            new = [new[k] for k in order]
         for start in range(0, max(len(new), 1), self.candidate_pairs):
             some = sorted(first + new[start : start + self.candidate_pairs])
             yield [pairs[i] for i in some]
@@ -229,9 +232,11 @@ class IndependentClusterings(LatentLearner):
         if self.covariance not in COVARIANCES:
             known = ", ".join(map(repr, COVARIANCES))
             raise ParameterError(f"covariance must be one of {known}, got {self.covariance!r}")
-        for name in ("max_states", "n_starts"):
+        for name in ("max_states", "n_starts", "candidate_pairs"):
             value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < 1:
+            if value is None and name == "candidate_pairs":
+                continue
+            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
                 raise ParameterError(f"{name} must be a whole number from 1, got {value!r}")
         if self.smoothing != "cv":
             pseudo_counts(Structure(work.table.variables, {}), self.smoothing)

@@ -1,7 +1,7 @@
 """Which mergers of groups are worth fitting: quick estimates of what they gain in BIC.
 
-Two single columns are judged by their mutual information, numbers cut into classes. Of larger groups
-one lends its classes: EM takes a few steps from there, over the columns of both.
+Two single columns are judged by their mutual information, numbers cut into classes. Of larger
+groups one lends its classes: EM takes a few steps from there, over the columns of both.
 """
 
 from __future__ import annotations
@@ -103,9 +103,7 @@ def estimate_pairs(data: Dataset) -> FloatArray:
     the price of a second class.
     """
     cut = cut_numbers(data, N_CLASSES)
-    seen = np.stack(
-        [np.asarray(column) >= 0 for column in cut.columns], axis=1
-    ).astype(np.float64)
+    seen = np.stack([np.asarray(column) >= 0 for column in cut.columns], axis=1).astype(np.float64)
     totals = (seen * data.weights[:, None]).T @ seen
     degrees = np.array([variable.n_states - 1 for variable in cut.variables])
     sizes = [v.n_states - 1 if v.is_categorical else 2 for v in data.variables]
