@@ -14,6 +14,7 @@ from latentforest.errors import ParameterError
 from latentforest.model import Network
 
 LEARN = {"random_state": 0, "n_starts": 4}
+QUICK = {**LEARN, "max_states": 4}
 
 
 def make_forest(n_leaves=3, seed=0):
@@ -132,33 +133,42 @@ def test_categorical_tables():
     assert model.predict(joined).shape == (800,)
 
 
-def test_as_many_candidates_as_pairs_are_all_of_them(model, table):
-    screened = lf.IndependentClusterings(candidate_pairs=21, **LEARN).fit(table)
-    assert screened.network_ == model.network_
+def test_as_many_candidates_as_pairs_are_all_of_them(table):
+    data = table.select(["1a", "1b", "2a", "2b", "alone"]).take(np.arange(250))
+    every, screened = (
+        lf.IndependentClusterings(candidate_pairs=n, **QUICK).fit(data) for n in (None, 10)
+    )
+    assert screened.network_ == every.network_
 
 
 @pytest.mark.parametrize("covariance", ["diagonal", "best"])
 def test_few_candidates_find_the_partition_of_mixed_columns(model, table, covariance):
+    found = lf.IndependentClusterings(covariance, candidate_pairs=2, **QUICK).fit(table)
+    assert set(map(frozenset, found.groups_)) == set(map(frozenset, model.groups_))
+
+
+def test_threads_do_not_matter_with_candidates(table, monkeypatch):
+    monkeypatch.setattr("latentforest.inference.forest.SMALL_CELLS", 0)  # threads in any case
+    data = table.take(np.arange(250))
     one, two = (
-        lf.IndependentClusterings(covariance, candidate_pairs=2, n_jobs=n, **LEARN).fit(table)
-        for n in (1, 2)
+        lf.IndependentClusterings(candidate_pairs=2, n_jobs=n, **QUICK).fit(data) for n in (1, 2)
     )
-    assert set(map(frozenset, one.groups_)) == set(map(frozenset, model.groups_))
     assert one.network_ == two.network_
 
 
 def test_few_candidates_find_the_partition_of_categorical_columns():
     truth = random_latent_forest(2, depth=1, width=4, random_state=0)
     data = with_missing(generate(truth, 1000, random_state=0), 0.05, random_state=0)
-    model = lf.IndependentClusterings(candidate_pairs=1, **LEARN).fit(data)
+    model = lf.IndependentClusterings(candidate_pairs=1, **QUICK).fit(data)
     structure = truth.structure
     assert {frozenset(group) for group in model.groups_} == {
         frozenset(structure.children(latent)) for latent in structure.latents
     }
 
 
-def test_a_limit_of_time_leaves_groups_as_they_are(table):
-    model = lf.IndependentClusterings(time_limit=1e-6, **LEARN).fit(table)
+@pytest.mark.parametrize("n", [None, 2])
+def test_a_limit_of_time_leaves_groups_as_they_are(table, n):
+    model = lf.IndependentClusterings(candidate_pairs=n, time_limit=1e-6, **LEARN).fit(table)
     assert model.stopped_ == "the time limit was reached"
     assert len(model.groups_) == table.n_columns
     assert np.isfinite(model.bic_)

@@ -33,7 +33,6 @@ from latentforest.search.groups import (
 from latentforest.search.merger_screening import MergerScreen
 from latentforest.search.model import LEAST_GAIN
 
-N_RESERVES = 20  # mergers that are fitted, too, before a search with candidates ends
 Pair = tuple[GroupModel, GroupModel]
 
 STEP = ("step", "left", "right", "n_states", "gain", "bic", "n_groups")  # columns of the history
@@ -58,8 +57,8 @@ class IndependentClusterings(LatentLearner):
     candidate_pairs
         Mergers that are fitted anew in each step, for wide tables: those that promise most, after a
         few iterations of EM from the classes of one of the two groups, or for two columns by their
-        mutual information. If none of them raises BIC, up to 20 more are fitted before the search
-        ends. None: all mergers.
+        mutual information. If none of them raises BIC, the next ones follow, so that the search
+        ends only where no merger does. None: all mergers in each step.
     max_iterations, tolerance
         Of EM; the last model is fitted more closely.
     smoothing
@@ -197,7 +196,7 @@ class IndependentClusterings(LatentLearner):
     def _list_pairs(
         self, work: Work, fits: GroupFits, screen: MergerScreen | None, pairs: list[Pair]
     ) -> Iterator[list[Pair]]:
-        """Yield all pairs at once; with a screen the most promising, then reserves.
+        """Yield all pairs at once; with a screen the most promising first, for as long as asked.
 
         Pairs whose mergers were fitted before are among the first.
         """
@@ -209,8 +208,7 @@ class IndependentClusterings(LatentLearner):
         new = [i for i, known in enumerate(is_known) if not known]
         if len(new) > self.candidate_pairs:
             gains = self._screen(work, screen, [pairs[i] for i in new])
-            order = np.argsort(-gains, kind="stable")[: self.candidate_pairs + N_RESERVES]
-            new = [new[k] for k in order]
+            new = [new[k] for k in np.argsort(-gains, kind="stable")]
         for start in range(0, max(len(new), 1), self.candidate_pairs):
             some = sorted(first + new[start : start + self.candidate_pairs])
             yield [pairs[i] for i in some]
