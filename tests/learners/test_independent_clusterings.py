@@ -8,11 +8,13 @@ import pytest
 
 import latentforest as lf
 from latentforest.data.variable import Variable
+from latentforest.datasets import generate, random_latent_forest
 from latentforest.datasets.generate import with_missing
 from latentforest.errors import ParameterError
 from latentforest.model import Network
 
 LEARN = {"random_state": 0, "n_starts": 4}
+QUICK = {**LEARN, "max_states": 4}
 
 
 def make_forest(n_leaves=3, seed=0):
@@ -131,8 +133,42 @@ def test_categorical_tables():
     assert model.predict(joined).shape == (800,)
 
 
-def test_a_limit_of_time_leaves_groups_as_they_are(table):
-    model = lf.IndependentClusterings(time_limit=1e-6, **LEARN).fit(table)
+def test_as_many_candidates_as_pairs_are_all_of_them(table):
+    data = table.select(["1a", "1b", "2a", "2b", "alone"]).take(np.arange(250))
+    every, screened = (
+        lf.IndependentClusterings(candidate_pairs=n, **QUICK).fit(data) for n in (None, 10)
+    )
+    assert screened.network_ == every.network_
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "best"])
+def test_few_candidates_find_the_partition_of_mixed_columns(model, table, covariance):
+    found = lf.IndependentClusterings(covariance, candidate_pairs=2, **QUICK).fit(table)
+    assert set(map(frozenset, found.groups_)) == set(map(frozenset, model.groups_))
+
+
+def test_threads_do_not_matter_with_candidates(table, monkeypatch):
+    monkeypatch.setattr("latentforest.inference.forest.SMALL_CELLS", 0)  # threads in any case
+    data = table.take(np.arange(250))
+    one, two = (
+        lf.IndependentClusterings(candidate_pairs=2, n_jobs=n, **QUICK).fit(data) for n in (1, 2)
+    )
+    assert one.network_ == two.network_
+
+
+def test_few_candidates_find_the_partition_of_categorical_columns():
+    truth = random_latent_forest(2, depth=1, width=4, random_state=0)
+    data = with_missing(generate(truth, 1000, random_state=0), 0.05, random_state=0)
+    model = lf.IndependentClusterings(candidate_pairs=1, **QUICK).fit(data)
+    structure = truth.structure
+    assert {frozenset(group) for group in model.groups_} == {
+        frozenset(structure.children(latent)) for latent in structure.latents
+    }
+
+
+@pytest.mark.parametrize("n", [None, 2])
+def test_a_limit_of_time_leaves_groups_as_they_are(table, n):
+    model = lf.IndependentClusterings(candidate_pairs=n, time_limit=1e-6, **LEARN).fit(table)
     assert model.stopped_ == "the time limit was reached"
     assert len(model.groups_) == table.n_columns
     assert np.isfinite(model.bic_)
@@ -143,3 +179,6 @@ def test_bad_settings(table):
         lf.IndependentClusterings("round").fit(table)
     with pytest.raises(ParameterError, match="max_states must be a whole number from 1"):
         lf.IndependentClusterings(max_states=0).fit(table)
+    for bad in (0, 2.5, True):
+        with pytest.raises(ParameterError, match="candidate_pairs must be a whole number from 1"):
+            lf.IndependentClusterings(candidate_pairs=bad).fit(table)

@@ -74,7 +74,12 @@ Prior = Annotated[
 ]
 CandidatePairs = Annotated[
     int | None,
-    _option("Pairs of variables that cil tries in each step; 10 if left out.", "N", min=1),
+    _option(
+        "Pairs of variables that cil tries in each step, 10 if left out; for "
+        "independent-clusterings: pairs of groups, all if left out.",
+        "N",
+        min=1,
+    ),
 ]
 Folds = Annotated[
     str | None,

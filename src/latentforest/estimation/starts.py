@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.inference.blocks import correlate, find_blocks
-from latentforest.inference.columns import summarize
+from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.forest import Forest
 from latentforest.kernels.plan import count_numbers
 from latentforest.kernels.types import FloatArray
@@ -27,28 +31,38 @@ def count_starts(forest: Forest) -> int:
     return int(np.clip(COSTLY // size, FEWEST, MOST))
 
 
-def random_starts(structure: Structure, dataset: Dataset, n_starts: int, seed: int) -> FloatArray:
+def random_starts(
+    structure: Structure,
+    dataset: Dataset,
+    n_starts: int,
+    seed: int,
+    summary: Callable[[str], ColumnSummary] | None = None,
+) -> FloatArray:
     """Make random parameter vectors, ``(n_starts, n_values)``.
 
     Rows of tables are halfway between the column's frequencies (uniform for latent variables) and
     a point drawn uniformly from the simplex. All probabilities are positive. The means of the
     Gaussians below a variable are rows of the data that lie apart, one for each of its states.
+    What is known of continuous columns already (``PatternedData.summary``) saves time.
     """
     tables = [name for name in structure.names if name not in structure.continuous]
     bases = {name: base_distribution(structure, dataset, name) for name in tables}
     hubs = _find_hubs(structure) if structure.continuous else {}
-    seeders = [Seeder(structure, dataset, parent, hubs[parent]) for parent in hubs]
+    seeders = [Seeder(structure, dataset, parent, hubs[parent], summary) for parent in hubs]
     starts = np.empty((n_starts, structure.n_values))
+    draws: list[list[Draw]] = [[] for _ in seeders]
     for s in range(n_starts):
         generator = np.random.default_rng([seed, s])
-        for seeder in seeders:
-            seeder.fill(starts[s], generator)
+        for seeder, drawn in zip(seeders, draws, strict=True):
+            drawn.append(seeder.draw(generator))
         for name in tables:
             shape = structure.shape(name)
             table = structure.table_view(starts[s], name)
             noise = generator.standard_exponential(shape)
             noise /= noise.sum(axis=-1, keepdims=True)
             table[...] = (1 - SHARE) * bases[name] + SHARE * noise
+    for seeder, drawn in zip(seeders, draws, strict=True):
+        seeder.fill(starts, drawn)
     return starts
 
 
@@ -69,24 +83,24 @@ def split_starts(network: Network, name: str, structure: Structure) -> FloatArra
     """
     n_states = network.structure.shape(name)[-1]
     starts = np.empty((n_states, structure.n_values))
-    for s in range(n_states):
-        source = [*range(n_states), s]
-        for variable in structure.names:
-            table = network.cpd(variable)
-            if variable == name:
-                new = table[source]
-                new[[s, n_states]] *= 0.5
-            elif name in structure.parents(variable):
-                new = table[source]
-                if variable not in structure.continuous:
-                    new[[s, n_states]] = _push_apart(table[s])
-                elif len(structure.pouch(variable)) == 1:
-                    new[[s, n_states]] = _move_mean(table[s])
-            else:
-                new = table
-            structure.table_view(starts[s], variable)[...] = new
-        for pouch in structure.pouches:
-            if name in structure.parents(pouch[0]):
+    each, last = np.arange(n_states), np.full(n_states, n_states)
+    source = np.concatenate([np.tile(each, (n_states, 1)), each[:, None]], axis=1)
+    for variable in structure.names:
+        table = network.cpd(variable)
+        is_below = name in structure.parents(variable)
+        new = table[source] if is_below or variable == name else np.stack([table] * n_states)
+        if variable == name:
+            new[each, each] *= 0.5
+            new[each, last] *= 0.5
+        elif is_below and variable not in structure.continuous:
+            new[each, each], new[each, last] = _push_apart(table)
+        elif is_below and len(structure.pouch(variable)) == 1:
+            new[each, each], new[each, last] = _move_mean(table)
+        begin = structure.offset(variable)
+        starts[:, begin : begin + new[0].size] = new.reshape(n_states, -1)
+    for pouch in structure.pouches:
+        if name in structure.parents(pouch[0]):
+            for s in range(n_states):
                 tables = [structure.table_view(starts[s], variable) for variable in pouch]
                 moved = _move_pouch(np.stack([table[s] for table in tables]))
                 for i, table in enumerate(tables):
@@ -94,20 +108,21 @@ def split_starts(network: Network, name: str, structure: Structure) -> FloatArra
     return starts
 
 
-def _push_apart(row: FloatArray) -> FloatArray:
-    """Two distributions around one: mass moved alternately up and down."""
-    signs = np.where(np.arange(len(row)) % 2 == 0, 1.0, -1.0)
-    pair = np.stack([row * (1 + 0.5 * signs), row * (1 - 0.5 * signs)])
-    pair /= pair.sum(axis=1, keepdims=True)
+def _push_apart(rows: FloatArray) -> FloatArray:
+    """Two distributions around each: mass moved alternately up and down."""
+    signs = np.where(np.arange(rows.shape[-1]) % 2 == 0, 1.0, -1.0)
+    pair = np.stack([rows * (1 + 0.5 * signs), rows * (1 - 0.5 * signs)])
+    pair /= pair.sum(axis=-1, keepdims=True)
     return pair
 
 
-def _move_mean(row: FloatArray) -> FloatArray:
-    """Two Gaussians, or lines, around one."""
-    step = 0.5 * np.sqrt(row[-1])
-    pair = np.stack([row, row])
-    pair[:, 0] += (step, -step)
-    pair[:, -1] *= 0.75
+def _move_mean(rows: FloatArray) -> FloatArray:
+    """Two Gaussians, or lines, around each."""
+    step = 0.5 * np.sqrt(rows[..., -1])
+    pair = np.stack([rows, rows])
+    pair[0, ..., 0] += step
+    pair[1, ..., 0] -= step
+    pair[..., -1] *= 0.75
     return pair
 
 
@@ -137,6 +152,13 @@ def _find_hubs(structure: Structure) -> dict[str | None, list[str]]:
     return hubs
 
 
+class Draw(NamedTuple):
+    """Random numbers of one start: rows, and which of them become means."""
+
+    pool: FloatArray
+    numbers: FloatArray
+
+
 class Seeder:
     """Draws means for the continuous variables below one variable.
 
@@ -146,12 +168,20 @@ class Seeder:
     """
 
     def __init__(
-        self, structure: Structure, dataset: Dataset, parent: str | None, names: list[str]
+        self,
+        structure: Structure,
+        dataset: Dataset,
+        parent: str | None,
+        names: list[str],
+        summary: Callable[[str], ColumnSummary] | None = None,
     ) -> None:
         self._names = names
         self._structure = structure
         self._n_states = len(structure.states(parent)) if parent else 1
-        about = [summarize(n, dataset.column(n), dataset.weights) for n in self._names]
+        if summary is None:
+            about = [summarize(n, dataset.column(n), dataset.weights) for n in names]
+        else:
+            about = [summary(n) for n in names]
         self._means = np.array([each.mean for each in about])
         self._variances = np.array([each.variance for each in about])
         self._least = np.array([each.least_variance for each in about])
@@ -163,46 +193,57 @@ class Seeder:
         if any(len(structure.pouch(n)) > 1 or structure.continuous_parents(n) for n in names):
             self._correlations = correlate(list(values.T), about, dataset.weights)
 
-    def fill(self, theta: FloatArray, generator: np.random.Generator) -> None:
-        """Put means, variances, covariances and slopes of all states into a parameter vector."""
-        seeds = self._draw(self._n_states, generator)
+    def draw(self, generator: np.random.Generator) -> Draw:
+        """Draw what the means of one start are chosen from."""
+        if self._n_states == 1:
+            return Draw(np.zeros((1, len(self._names))), np.empty(0))
+        picks = np.searchsorted(self._below, generator.random(POOL) * self._below[-1], "right")
+        pool = self._rows[np.minimum(picks, len(self._rows) - 1)]
+        gaps = np.isnan(pool)
+        pool[gaps] = generator.standard_normal(int(gaps.sum()))
+        return Draw(pool, generator.random(self._n_states - 1))
+
+    def fill(self, starts: FloatArray, draws: Sequence[Draw]) -> None:
+        """Put means, variances, covariances and slopes of all states into parameter vectors."""
+        seeds = _spread(draws)
         share = NARROW if self._n_states > 1 else 1.0
         spread = np.sqrt(self._variances)
         place = {name: j for j, name in enumerate(self._names)}
         covariances = share * self._correlations * np.outer(spread, spread)
         for j, name in enumerate(self._names):
-            table = self._structure.table_view(theta, name)
-            table = table.reshape(-1, table.shape[-1])
-            table[:, 0] = self._means[j] + spread[j] * seeds[: len(table), j]
+            shape = self._structure.shape(name)
+            tables = np.empty((len(starts), math.prod(shape[:-1]), shape[-1]))
+            n_rows = tables.shape[1]
+            tables[..., 0] = self._means[j] + spread[j] * seeds[:, :n_rows, j]
             pouch = [place[other] for other in self._structure.pouch(name)]
             above = [place[other] for other in self._structure.continuous_parents(name)]
             if len(pouch) > 1:
-                table[:, 1:] = covariances[j, pouch]
+                tables[..., 1:] = covariances[j, pouch]
             elif above:
                 slopes = np.linalg.solve(covariances[np.ix_(above, above)], covariances[above, j])
-                means = self._means[above] + spread[above] * seeds[: len(table), above]
-                table[:, 0] -= means @ slopes
-                table[:, 1:-1] = slopes
-                table[:, -1] = covariances[j, j] - slopes @ covariances[above, j]
+                for table, chosen in zip(tables, seeds, strict=True):
+                    means = self._means[above] + spread[above] * chosen[:n_rows, above]
+                    table[:, 0] -= means @ slopes
+                tables[..., 1:-1] = slopes
+                tables[..., -1] = covariances[j, j] - slopes @ covariances[above, j]
             else:
-                table[:, 1] = max(share * self._variances[j], self._least[j])
+                tables[..., 1] = max(share * self._variances[j], self._least[j])
+            begin = self._structure.offset(name)
+            starts[:, begin : begin + tables[0].size] = tables.reshape(len(starts), -1)
 
-    def _draw(self, n_states: int, generator: np.random.Generator) -> FloatArray:
-        """Draw rows that lie apart, in deviations from the columns' means."""
-        if n_states == 1:
-            return np.zeros((1, len(self._names)))
-        picks = np.searchsorted(self._below, generator.random(POOL) * self._below[-1], "right")
-        pool = self._rows[np.minimum(picks, len(self._rows) - 1)]
-        gaps = np.isnan(pool)
-        pool[gaps] = generator.standard_normal(int(gaps.sum()))
-        seeds = [pool[0]]
-        distance = ((pool - pool[0]) ** 2).sum(axis=1)
-        for u in generator.random(n_states - 1):
-            below = np.cumsum(distance)
-            chosen = int(np.searchsorted(below, u * below[-1], "right"))
-            seeds.append(pool[min(chosen, POOL - 1)])
-            distance = np.minimum(distance, ((pool - seeds[-1]) ** 2).sum(axis=1))
-        return np.array(seeds)
+
+def _spread(draws: Sequence[Draw]) -> FloatArray:
+    """Choose rows that lie apart, ``(n_starts, n_states, n_columns)``, in deviations."""
+    pools, numbers = (np.stack(parts) for parts in zip(*draws, strict=True))
+    each, last = np.arange(len(pools)), pools.shape[1] - 1
+    seeds = [pools[:, 0]]
+    distance = ((pools - seeds[0][:, None]) ** 2).sum(axis=2)
+    for u in numbers.T:
+        below = np.cumsum(distance, axis=1)
+        above = below <= (u * below[:, -1])[:, None]
+        seeds.append(pools[each, np.minimum(above.sum(axis=1), last)])
+        distance = np.minimum(distance, ((pools - seeds[-1][:, None]) ** 2).sum(axis=2))
+    return np.stack(seeds, axis=1)
 
 
 def base_distribution(structure: Structure, dataset: Dataset, name: str) -> FloatArray:

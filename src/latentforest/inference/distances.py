@@ -93,27 +93,30 @@ def compute_distances(data: Dataset, rank: int | None = None) -> Distances:
     return _complete(_measure_all(tables, offsets, rank), rank)
 
 
-def cut_numbers(data: Dataset) -> Dataset:
-    """Cut continuous columns into classes of about equal weight; equal values stay together."""
+def cut_numbers(data: Dataset, n_classes: int = N_BINS) -> Dataset:
+    """Cut continuous columns into classes of about equal weight; equal values stay together.
+
+    A column with few different values has fewer classes than asked for.
+    """
     variables, columns = [], []
     for variable, column in zip(data.variables, data.columns, strict=True):
         if variable.is_categorical:
             variables.append(variable)
             columns.append(column)
             continue
-        codes, n_classes = _cut(column, data.weights)
-        variables.append(Variable(variable.name, tuple(map(str, range(n_classes)))))
+        codes, n_found = _cut(column, data.weights, n_classes)
+        variables.append(Variable(variable.name, tuple(map(str, range(n_found)))))
         columns.append(codes)
     return Dataset(variables, columns, data.weights)
 
 
-def _cut(values: FloatArray, weights: FloatArray) -> tuple[AnyArray, int]:
+def _cut(values: FloatArray, weights: FloatArray, n_classes: int) -> tuple[AnyArray, int]:
     used = ~np.isnan(values) & (weights > 0)
     if not used.any():
         return np.full(len(values), -1), 1
     order = np.argsort(values[used], kind="stable")
     x, below = values[used][order], np.cumsum(weights[used][order])
-    places = np.searchsorted(below, below[-1] * np.arange(1, N_BINS) / N_BINS)
+    places = np.searchsorted(below, below[-1] * np.arange(1, n_classes) / n_classes)
     edges = np.unique(x[np.minimum(places, len(x) - 1)])
     edges = edges[edges < x[-1]]  # the last class must not be empty
     codes = np.searchsorted(edges, values, side="left")

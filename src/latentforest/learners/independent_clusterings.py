@@ -7,14 +7,18 @@ independent of each other. Groups are merged from single columns upwards, as lon
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, Monitor
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.threads import map_threads
+from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
@@ -26,7 +30,10 @@ from latentforest.search.groups import (
     GroupSettings,
     put_together,
 )
+from latentforest.search.merger_screening import MergerScreen
 from latentforest.search.model import LEAST_GAIN
+
+Pair = tuple[GroupModel, GroupModel]
 
 STEP = ("step", "left", "right", "n_states", "gain", "bic", "n_groups")  # columns of the history
 
@@ -47,6 +54,11 @@ class IndependentClusterings(LatentLearner):
     n_starts
         Random starts of models with two classes. Those with more start from the classes of one
         less, one of them split, and from up to four random points.
+    candidate_pairs
+        Mergers that are fitted anew in each step, for wide tables: those that promise most, after a
+        few iterations of EM from the classes of one of the two groups, or for two columns by their
+        mutual information. If none of them raises BIC, the next ones follow, so that the search
+        ends only where no merger does. None: all mergers in each step.
     max_iterations, tolerance
         Of EM; the last model is fitted more closely.
     smoothing
@@ -91,6 +103,7 @@ class IndependentClusterings(LatentLearner):
         covariance: str = "diagonal",
         max_states: int = 20,
         n_starts: int = 8,
+        candidate_pairs: int | None = None,
         max_iterations: int = 200,
         tolerance: float = 1e-6,
         smoothing: Smoothing = 0.0,
@@ -102,6 +115,7 @@ class IndependentClusterings(LatentLearner):
         self.covariance = covariance
         self.max_states = max_states
         self.n_starts = n_starts
+        self.candidate_pairs = candidate_pairs
         self.max_iterations = max_iterations
         self.tolerance = tolerance
         self.smoothing = smoothing
@@ -124,11 +138,12 @@ class IndependentClusterings(LatentLearner):
                 work.deadline,
             ),
         )
+        screen = None if self.candidate_pairs is None else MergerScreen(fits)
         groups = [fits.best([name]) for name in work.table.names]
         steps: list[dict[str, Any]] = []
         was_interrupted, stopped = False, None
         try:
-            while (merger := self._find_merger(work, fits, groups)) is not None:
+            while (merger := self._find_merger(work, fits, screen, groups)) is not None:
                 left, right, merged = merger
                 rest = [group for group in groups if group not in (left, right)]
                 groups = [*rest, merged]
@@ -151,37 +166,75 @@ class IndependentClusterings(LatentLearner):
         return Learned(network, result.log_likelihood, history, attributes)
 
     def _find_merger(
-        self, work: Work, fits: GroupFits, groups: list[GroupModel]
+        self, work: Work, fits: GroupFits, screen: MergerScreen | None, groups: list[GroupModel]
     ) -> tuple[GroupModel, GroupModel, GroupModel] | None:
         """Return the two groups whose merger raises BIC most, with their model; none if none."""
-        pairs, most = list(combinations(groups, 2)), LEAST_GAIN
         total = sum(group.bic for group in groups)
 
-        def judge(pair: tuple[GroupModel, GroupModel]) -> GroupModel | None:
+        def judge(pair: Pair) -> GroupModel | None:
             a, b = pair
             return None if work.is_late() else fits.best(a.columns + b.columns)
 
-        found: tuple[GroupModel, GroupModel, GroupModel] | None = None
-        for n_done, merged in enumerate(map_threads(judge, pairs, work.data.n_jobs)):
-            pair = pairs[n_done]
-            if merged is None:
-                return None
-            gain = merged.bic - pair[0].bic - pair[1].bic
-            if gain > most:
-                most, found = gain, (*pair, merged)
-            work.say(
-                f"{len(groups)} groups, BIC {total:,.1f}: "
-                f"{n_done + 1:,} of {len(pairs):,} mergers, best gain {most:,.1f}"
-            )
-        return found
+        for pairs in self._list_pairs(work, fits, screen, list(combinations(groups, 2))):
+            most = LEAST_GAIN
+            found: tuple[GroupModel, GroupModel, GroupModel] | None = None
+            for n_done, merged in enumerate(map_threads(judge, pairs, work.data.n_jobs)):
+                pair = pairs[n_done]
+                if merged is None:
+                    return None
+                gain = merged.bic - pair[0].bic - pair[1].bic
+                if gain > most:
+                    most, found = gain, (*pair, merged)
+                work.say(
+                    f"{len(groups)} groups, BIC {total:,.1f}: "
+                    f"{n_done + 1:,} of {len(pairs):,} mergers, best gain {most:,.1f}"
+                )
+            if found is not None:
+                return found
+        return None
+
+    def _list_pairs(
+        self, work: Work, fits: GroupFits, screen: MergerScreen | None, pairs: list[Pair]
+    ) -> Iterator[list[Pair]]:
+        """Yield all pairs at once; with a screen the most promising first, for as long as asked.
+
+        Pairs whose mergers were fitted before are among the first.
+        """
+        if screen is None or self.candidate_pairs is None:
+            yield pairs
+            return
+        is_known = [fits.has(a.columns + b.columns) for a, b in pairs]
+        first = [i for i, known in enumerate(is_known) if known]
+        new = [i for i, known in enumerate(is_known) if not known]
+        if len(new) > self.candidate_pairs:
+            gains = self._screen(work, screen, [pairs[i] for i in new])
+            new = [new[k] for k in np.argsort(-gains, kind="stable")]
+        for start in range(0, max(len(new), 1), self.candidate_pairs):
+            some = sorted(first + new[start : start + self.candidate_pairs])
+            yield [pairs[i] for i in some]
+            first = []
+
+    def _screen(self, work: Work, screen: MergerScreen, pairs: list[Pair]) -> FloatArray:
+        """Estimate the gains of mergers."""
+
+        def estimate(pair: Pair) -> float:
+            return -np.inf if work.is_late() else screen.estimate(*pair)
+
+        gains = np.empty(len(pairs))
+        for n_done, gain in enumerate(map_threads(estimate, pairs, work.data.n_jobs)):
+            gains[n_done] = gain
+            work.say(f"{n_done + 1:,} of {len(pairs):,} mergers screened")
+        return gains
 
     def _check(self, work: Work) -> None:
         if self.covariance not in COVARIANCES:
             known = ", ".join(map(repr, COVARIANCES))
             raise ParameterError(f"covariance must be one of {known}, got {self.covariance!r}")
-        for name in ("max_states", "n_starts"):
+        for name in ("max_states", "n_starts", "candidate_pairs"):
             value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < 1:
+            if value is None and name == "candidate_pairs":
+                continue
+            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
                 raise ParameterError(f"{name} must be a whole number from 1, got {value!r}")
         if self.smoothing != "cv":
             pseudo_counts(Structure(work.table.variables, {}), self.smoothing)

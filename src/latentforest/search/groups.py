@@ -87,16 +87,24 @@ class GroupFits:
         """Return the model of highest BIC: one more class as long as that rises."""
         key = frozenset(columns)
         if key not in self._known:
-            names = tuple(name for name in self.data.dataset.names if name in key)
-            found = [self._climb(names, is_joint) for is_joint in self._list_forms(names)]
+            names = self.order(columns)
+            found = [self._climb(names, is_joint) for is_joint in self.list_forms(names)]
             self._known[key] = max(found, key=lambda model: model.bic)
         return self._known[key]
+
+    def has(self, columns: Sequence[str]) -> bool:
+        """Whether the best model is known already."""
+        return frozenset(columns) in self._known
+
+    def order(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return columns in the order of the table."""
+        return tuple(sorted(columns, key=self.data.bits.__getitem__))
 
     def fit(self, columns: Sequence[str], n_states: int) -> GroupModel:
         """Return the model with so many classes; continuous columns are independent given them."""
         return self._fit(tuple(columns), n_states, False, None)
 
-    def _list_forms(self, names: Sequence[str]) -> list[bool]:
+    def list_forms(self, names: Sequence[str]) -> list[bool]:
         """Whether continuous columns have a joint Gaussian: the forms that differ in a group."""
         n_numbers = sum(not self.data.dataset.variable(name).is_categorical for name in names)
         if n_numbers < 2:
@@ -119,14 +127,14 @@ class GroupFits:
     def _fit(
         self, names: tuple[str, ...], n_states: int, is_joint: bool, earlier: GroupModel | None
     ) -> GroupModel:
-        structure = self._make_structure(names, n_states, is_joint)
+        structure = self.make_structure(names, n_states, is_joint)
         forest, settings = Forest(structure, self.data), self.settings
         seed = zlib.crc32("\0".join([*names, str(n_states)]).encode()) ^ settings.seed
         is_split = earlier is not None and bool(earlier.network.latents)
         n_starts = settings.n_starts if n_states > 1 else 1
         if is_split:  # which are better starts than random ones
             n_starts = min(n_starts, N_BESIDES)
-        starts = random_starts(structure, self.data.dataset, n_starts, seed)
+        starts = random_starts(structure, self.data.dataset, n_starts, seed, self.data.summary)
         if earlier is not None and is_split:
             split = split_starts(earlier.network, self._latent, structure)
             starts = np.concatenate([starts, split])
@@ -137,7 +145,8 @@ class GroupFits:
         score = bic(FitSummary(value, structure.dimension, total))
         return GroupModel(names, Network.trusted(structure, result.parameters), value, score)
 
-    def _make_structure(self, names: Sequence[str], n_states: int, is_joint: bool) -> Structure:
+    def make_structure(self, names: Sequence[str], n_states: int, is_joint: bool) -> Structure:
+        """Make the structure of a group with so many classes."""
         variables = [self.data.dataset.variable(name) for name in names]
         pouch = [variable.name for variable in variables if not variable.is_categorical]
         pouches = [pouch] if is_joint else []

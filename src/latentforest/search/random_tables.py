@@ -61,9 +61,11 @@ def draw_gaussians(
         return {}
     variables = [Variable.hidden(hub, card), *map(messages.network.structure.variable, numbers)]
     structure = Structure(variables, dict.fromkeys(numbers, hub))
-    seeder = Seeder(structure, messages.data.dataset, hub, numbers)
-    theta, drawn = np.empty(structure.n_values), np.empty((n_starts, len(numbers), card, 2))
-    for each in drawn:
-        seeder.fill(theta, stream.generator)
-        each[...] = [structure.table_view(theta, z) for z in numbers]
-    return {z: drawn[:, i] for i, z in enumerate(numbers)}
+    seeder = Seeder(structure, messages.data.dataset, hub, numbers, messages.data.summary)
+    starts = np.empty((n_starts, structure.n_values))
+    seeder.fill(starts, [seeder.draw(stream.generator) for _ in range(n_starts)])
+    places = {z: structure.offset(z) for z in numbers}
+    return {
+        z: starts[:, place : place + 2 * card].reshape(n_starts, card, 2)
+        for z, place in places.items()
+    }
