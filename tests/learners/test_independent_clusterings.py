@@ -147,8 +147,7 @@ def test_few_candidates_find_the_partition_of_mixed_columns(model, table, covari
     assert set(map(frozenset, found.groups_)) == set(map(frozenset, model.groups_))
 
 
-def test_threads_do_not_matter_with_candidates(table, monkeypatch):
-    monkeypatch.setattr("latentforest.inference.forest.SMALL_CELLS", 0)  # threads in any case
+def test_threads_do_not_matter_with_candidates(table):
     data = table.take(np.arange(250))
     one, two = (
         lf.IndependentClusterings(candidate_pairs=2, n_jobs=n, **QUICK).fit(data) for n in (1, 2)
