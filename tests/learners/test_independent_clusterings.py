@@ -181,3 +181,14 @@ def test_bad_settings(table):
     for bad in (0, 2.5, True):
         with pytest.raises(ParameterError, match="candidate_pairs must be a whole number from 1"):
             lf.IndependentClusterings(candidate_pairs=bad).fit(table)
+
+
+def test_candidates_may_lose_their_joint_gaussian():
+    generator = np.random.default_rng(0)
+    z = generator.integers(0, 2, 60)
+    a, b, c = (scale * z + generator.normal(0, 0.1, 60) for scale in (1, 2, 0))
+    data = lf.Dataset.from_table({"a": a, "b": b, "c": c, "copy": a, "sign": ["xy"[k] for k in z]})
+    some, every = (
+        lf.IndependentClusterings("best", candidate_pairs=n, **QUICK).fit(data) for n in (1, None)
+    )
+    assert some.groups_ == every.groups_

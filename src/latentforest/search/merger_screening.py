@@ -86,13 +86,14 @@ class MergerScreen:
             is_own = name in network.structure
             source = network.cpd(name) if is_own else self._alone[name]
             table = structure.table_view(theta, name)
-            pouch = structure.pouch(name)
-            if len(pouch) == 1:
+            if name not in structure.continuous:
                 table[...] = source
                 continue
             own = network.structure.pouch(name) if is_own else (name,)
             table[..., 0] = source[..., 0]
-            table[..., [1 + pouch.index(other) for other in own]] = source[..., 1:]
+            for i, other in enumerate(structure.pouch(name)):
+                if other in own:
+                    table[..., 1 + i] = source[..., 1 + own.index(other)]
         return theta
 
 
