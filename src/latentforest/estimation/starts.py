@@ -205,6 +205,8 @@ class Seeder:
 
     def fill(self, starts: FloatArray, draws: Sequence[Draw]) -> None:
         """Put means, variances, covariances and slopes of all states into parameter vectors."""
+        if not draws:
+            return
         seeds = _spread(draws)
         share = NARROW if self._n_states > 1 else 1.0
         spread = np.sqrt(self._variances)
