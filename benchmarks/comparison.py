@@ -176,7 +176,8 @@ def _compare(
             text += f" ({np.mean(published):,.1f}){sign}"
     elif len(rows) > 1:
         text += f" ± {ours.std():,.1f}"
-    return text if len(rows) == 10 else f"{text}, {len(rows)} folds"
+    n_folds = "1 fold" if len(rows) == 1 else f"{len(rows)} folds"
+    return text if len(rows) == 10 else f"{text}, {n_folds}"
 
 
 def _best(theirs: dict[tuple[str, str, str], dict[str, float]], name: str) -> str:
