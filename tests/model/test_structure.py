@@ -140,3 +140,29 @@ def test_unknown_names_are_refused(structure, method):
 def test_removing_an_unknown_name_is_refused(structure):
     with pytest.raises(ModelError, match="no variable named 'Z'"):
         structure.remove(["Z"])
+
+
+def test_quick_edits_give_what_checked_ones_give():
+    variables = [Variable.hidden("Y", 2), *(Variable(name, ("no", "yes")) for name in "ABCD")]
+    parents = dict.fromkeys("ABCD", "Y")
+    plain = Structure(variables, parents)
+    wide = plain.with_variable(Variable.hidden("Y", 3))
+    new, changes = Variable.hidden("Z", 2), {"Z": ("Y",), "A": ("Z",), "B": ("Z",)}
+    quick = wide.with_latent(new, changes)
+    expected = [
+        Structure([Variable.hidden("Y", 3), *variables[1:]], parents),
+        wide.add([new], changes),
+    ]
+    for found, checked in zip([wide, quick], expected, strict=True):
+        assert found == checked
+        assert hash(found) == hash(checked)
+        assert found.order == checked.order
+        assert found.latents == checked.latents
+        assert found.dimension == checked.dimension
+        for name in checked.names:
+            assert found.children(name) == checked.children(name)
+            assert (found.shape(name), found.offset(name)) == (
+                checked.shape(name),
+                checked.offset(name),
+            )
+    assert plain == Structure(variables, parents)  # edits leave the original alone
