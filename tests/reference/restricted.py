@@ -6,6 +6,8 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
+from latentforest.kernels.bases import EMPTY, STAR_AROUND
+from latentforest.kernels.star_starts import start_star
 from latentforest.model import Network, Structure
 from reference.enumeration import trees_of
 from reference.expectation_maximization import em_step, objective_of, run_em
@@ -46,6 +48,29 @@ def put_tables(network, tables):
     for name, table in tables.items():
         network.structure.table_view(flat, name)[...] = table
     return network.with_parameters(flat)
+
+
+def list_starts(fit):
+    """Tables of all starts of a fit of SI or SD, as its kernel makes them."""
+    messages, hub, card = fit.messages, fit.hub, fit.card
+    task = EMPTY._replace(
+        kind=STAR_AROUND,
+        hub=messages.number[hub],
+        arm=-1,
+        marks=np.array([card]),
+        blocks=fit.draw(),
+        n_starts=fit.effort.mu,
+    )
+    starts = []
+    for row in start_star(messages.arms, messages.values, task):
+        tables, taken = {hub: row[:card]}, card
+        for z in messages.neighbours(hub):
+            size = card * messages.card(z)
+            tables[z] = row[taken : taken + size].reshape(card, -1)
+            taken += size
+        assert taken == len(row)
+        starts.append(tables)
+    return starts
 
 
 def climb_restricted(network, dataset, free, n_iterations):

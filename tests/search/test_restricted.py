@@ -20,8 +20,10 @@ from latentforest.search.operators import (
     StateDeletion,
     StateIntroduction,
 )
+from latentforest.search.operators.state_deletion import merge_all
+from latentforest.search.operators.state_introduction import split_all
 from latentforest.search.restricted import evaluate_restricted, fit_slowly
-from latentforest.search.states import FitOfStates
+from latentforest.search.states import Around
 from latentforest.search.tables import soften
 from latentforest.search.tree import Rules
 from reference.restricted import (
@@ -31,6 +33,7 @@ from reference.restricted import (
     draw_rows,
     draw_tables,
     enumerate_latents,
+    list_starts,
     measure,
     put_tables,
 )
@@ -174,15 +177,42 @@ def test_the_pyramid_of_states_is_that_of_em_on_the_whole_network(seed):
     dataset, effort = model.data.dataset, Effort(2, 12, 0)
     for operator in (StateIntroduction, StateDeletion):
         for fit in operator.plan_fits(model.messages, propose(model, [operator]), effort):
-            assert isinstance(fit, FitOfStates)
-            (proposal,), starts = fit(), fit._make_starts(model.messages.neighbours(fit.hub))
+            (proposal,) = fit()
             edited = proposal.candidate.edit(model.network)
-            networks = [
-                put_tables(edited, {fit.hub: prior, **{z: t[s] for z, t in starts.tables.items()}})
-                for s, prior in enumerate(starts.prior)
-            ]
+            networks = [put_tables(edited, tables) for tables in list_starts(fit)]
             expected = climb_restricted_pyramid(networks, dataset, proposal.candidate.region, 12)
             assert proposal.log_likelihood == pytest.approx(measure(expected, dataset), rel=1e-9)
+
+
+@pytest.mark.parametrize("guess", [split_all, merge_all])
+@pytest.mark.parametrize("seed", SEEDS[::3])
+def test_states_are_split_and_merged_first_then_drawn(seed, guess):
+    model, mu = draw_model(seed), 3
+    messages, network = model.messages, model.network
+    operator = StateIntroduction if guess is split_all else StateDeletion
+    for fit in operator.plan_fits(messages, propose(model, [operator]), Effort(mu, 12, 0)):
+        hub, names, starts = fit.hub, messages.neighbours(fit.hub), list_starts(fit)
+        around = Around(messages.table(hub), {z: messages.table(hub, z) for z in names}, ())
+        guesses = guess(around)
+        assert len(starts) == len(guesses) + mu
+        for start, guessed in zip(starts, guesses, strict=False):
+            expected = {hub: guessed.prior, **guessed.tables}
+            for name in (hub, *names):
+                np.testing.assert_allclose(start[name], soften(expected[name]), rtol=1e-12)
+        noise, n_columns = fit.draw(), sum(map(messages.card, names))
+        first = noise[: mu * fit.card * n_columns].reshape(mu, fit.card, n_columns)
+        last = noise[first.size :].reshape(mu, fit.card)
+        for s, start in enumerate(starts[len(guesses) :]):
+            np.testing.assert_allclose(start[hub], 0.5 / fit.card + 0.5 * last[s] / last[s].sum())
+            taken = 0
+            for z in names:
+                part = first[s, :, taken : taken + messages.card(z)]
+                taken += messages.card(z)
+                base = around.prior @ around.tables[z]
+                if z in network.latents:
+                    base = np.full(messages.card(z), 1 / messages.card(z))
+                drawn = 0.5 * (base + part / part.sum(axis=1, keepdims=True))
+                np.testing.assert_allclose(start[z], drawn)
 
 
 @pytest.mark.parametrize("seed", SEEDS[::2])

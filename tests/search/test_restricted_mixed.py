@@ -22,7 +22,7 @@ from latentforest.search.regularity import find_irregular
 from latentforest.search.restricted import evaluate_restricted, fit_slowly
 from latentforest.search.tables import mix, soften
 from latentforest.search.tree import Rules, Tree
-from reference.restricted import climb_restricted_pyramid, put_tables
+from reference.restricted import climb_restricted_pyramid, list_starts, put_tables
 from reference.restricted_mixed import (
     climb_mixed,
     draw_mixed_rows,
@@ -151,12 +151,9 @@ def test_the_pyramid_of_states_is_that_of_em_on_the_whole_network(seed, monkeypa
     monkeypatch.setattr("reference.restricted.objective_of", _measure)
     for operator in (StateIntroduction, StateDeletion):
         for fit in operator.plan_fits(model.messages, propose(model, [operator]), effort):
-            (proposal,), starts = fit(), fit._make_starts(model.messages.neighbours(fit.hub))
+            (proposal,) = fit()
             edited = proposal.candidate.edit(model.network)
-            networks = [
-                put_tables(edited, {fit.hub: prior, **{z: t[s] for z, t in starts.tables.items()}})
-                for s, prior in enumerate(starts.prior)
-            ]
+            networks = [put_tables(edited, tables) for tables in list_starts(fit)]
             expected = climb_restricted_pyramid(networks, dataset, proposal.candidate.region, 12)
             value = measure_mixed(expected, dataset)
             assert proposal.log_likelihood == pytest.approx(value, rel=1e-9)

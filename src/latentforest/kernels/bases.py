@@ -50,8 +50,8 @@ class Region(NamedTuple):
 class Task(NamedTuple):
     """Some local fits that share their surroundings; see the functions that gather their bases.
 
-    ``marks`` has an entry for each possible candidate, 0 to leave it out. For a mediator it is its
-    cardinality.
+    ``marks`` has an entry for each possible candidate, 0 to leave it out. For a mediator, and for a
+    hub that gets another number of states, it is its cardinality.
     """
 
     kind: int
@@ -62,11 +62,12 @@ class Task(NamedTuple):
     marks: LongArray
     ways: LongArray
     region: Region  # of a star
-    starts: FloatArray  # of a star
+    starts: FloatArray  # of a star without an arm
     most: int  # states of mediators for which `blocks` are made
-    blocks: FloatArray  # starts of mediators' tables, of their neighbours' tables
-    places: LongArray  # where these begin
-    n_starts: int
+    # Starts of mediators' tables, of their neighbours' tables; or see `star_starts.start_star`.
+    blocks: FloatArray
+    places: LongArray  # where the starts of mediators begin
+    n_starts: int  # random ones only, around a hub
 
 
 class Bases(NamedTuple):

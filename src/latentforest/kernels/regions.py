@@ -14,6 +14,7 @@ from latentforest.kernels.arms import EACH_ROW, LEAF_ARM, Arms, Values
 from latentforest.kernels.bases import (
     MEDIATORS,
     RELOCATIONS,
+    STAR_AROUND,
     UPPER_MEDIATORS,
     Bases,
     Region,
@@ -24,6 +25,7 @@ from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.em import OBJECTIVE, Climb, Limits, climb_pyramid
 from latentforest.kernels.patterns import join
 from latentforest.kernels.region_plan import make_scratch, plan_region
+from latentforest.kernels.star_starts import read_star, start_star
 from latentforest.kernels.types import FloatArray, IntArray
 
 INSIDE = 0.01  # share of the uniform distribution in a start: no probability may be zero
@@ -61,6 +63,7 @@ def run_task(
 ) -> None:
     """Fit all candidates of a task: log-likelihoods, and parameters (root, middle, arms).
 
+    Those around a hub are given as if it were the root.
     A log-likelihood is minus infinity if rows vanish or messages had to be scaled.
     """
     n_candidates = task.marks.shape[0]
@@ -70,7 +73,7 @@ def run_task(
         if task.marks[c] == 0:
             continue
         region = _make_region(arms, values, task, bases, c)
-        starts = _make_starts(arms, task, region, bases, c)
+        starts = _make_starts(arms, values, task, region, bases, c)
         base, n_values = bases.base[min(c, bases.base.shape[0] - 1)], starts.shape[1]
         plan, work, families, prior = plan_region(arms, values, region, base, scratch, n_values)
         best, value, is_sound = climb_pyramid(
@@ -85,8 +88,10 @@ def run_task(
             np.empty(limits.max_iterations + 2 * starts.shape[0] + 2),
         )
         scores[c] = value + bases.constant[c] if is_sound else -np.inf
-        for i in range(n_values):
-            results[c, i] = starts[best, i]
+        if task.kind == STAR_AROUND:
+            read_star(arms, task, starts[best], results[c])
+        else:
+            results[c, :n_values] = starts[best]
 
 
 @part
@@ -141,8 +146,12 @@ def _make_region(arms: Arms, values: Values, task: Task, bases: Bases, c: int) -
 
 
 @part
-def _make_starts(arms: Arms, task: Task, region: Region, bases: Bases, c: int) -> FloatArray:
+def _make_starts(
+    arms: Arms, values: Values, task: Task, region: Region, bases: Bases, c: int
+) -> FloatArray:
     """Put the starts of one candidate together."""
+    if task.kind == STAR_AROUND:
+        return start_star(arms, values, task)
     if task.kind == MEDIATORS:
         return _pick_starts(arms, task, region, arms.first[task.hub] - 1, 0)
     if task.kind == UPPER_MEDIATORS:

@@ -17,40 +17,36 @@ from latentforest.kernels.types import FloatArray, IntArray
 NO_ARM = -1
 
 
-def choose_pivot(messages: Messages, hub: str) -> str | None:
-    """Return the latent neighbour with the most patterns behind it, if there is one.
-
-    All tables around the hub are free. Rooted at this neighbour, whose beliefs are frozen, the
-    other arms have the fewest patterns together.
-    """
-    structure = messages.network.structure
-    latents = [z for z in messages.neighbours(hub) if z in structure.latents]
-    if not latents:
-        return None
-    return max(latents, key=lambda z: messages.arms.n_patterns[messages.arm(hub, z)])
-
-
 def fit_around(
-    messages: Messages,
-    hub: str,
-    pivot: str | None,
-    card: int,
-    starts: FloatArray,
-    limits: Limits,
+    messages: Messages, hub: str, card: int, noise: FloatArray, n_random: int, limits: Limits
 ) -> tuple[float, FloatArray]:
     """Fit all tables around a hub with another number of states.
 
-    Parameters lie in the order: root, hub (if the pivot is the root), other neighbours.
+    All of them are free. The region is rooted at the latent neighbour with the most patterns behind
+    it, if there is one: its beliefs are frozen, and the other arms have the fewest patterns
+    together. Returns P(hub) and P(neighbour | hub) too. For ``noise`` see `star_starts.start_star`.
     """
-    others = [z for z in messages.neighbours(hub) if z != pivot]
-    root_card = card if pivot is None else messages.network.structure.shape(pivot)[-1]
-    middle_card = 0 if pivot is None else card
-    arms = [messages.arm(hub, z) for z in others]
-    region = _group(messages, others, arms, pivot is not None)
-    region = region._replace(root_card=root_card, is_prior_free=True, middle_card=middle_card)
-    arm = NO_ARM if pivot is None else messages.arm(hub, pivot)
-    task = EMPTY._replace(kind=STAR_AROUND, hub=messages.number[hub], arm=arm, region=region)
-    return _run(messages, task, starts, limits)
+    arms, number = messages.arms, messages.number[hub]
+    names, first = messages.neighbours(hub), int(arms.first[number])
+    latents = [i for i, z in enumerate(names) if z in messages.number]
+    pivot = max(latents, key=lambda i: arms.n_patterns[first + i], default=NO_ARM)
+    others = [i for i in range(len(names)) if i != pivot]
+    region = _group(
+        messages, [names[i] for i in others], [first + i for i in others], bool(latents)
+    )
+    root_card = messages.card(names[pivot]) if latents else card
+    task = EMPTY._replace(
+        kind=STAR_AROUND,
+        hub=number,
+        arm=first + pivot if latents else NO_ARM,
+        marks=np.array([card]),
+        region=region._replace(
+            root_card=root_card, is_prior_free=True, middle_card=card if latents else 0
+        ),
+        blocks=noise,
+        n_starts=n_random,
+    )
+    return _run(messages, task, card * (1 + sum(map(messages.card, names))), limits)
 
 
 def fit_moved(
@@ -61,15 +57,12 @@ def fit_moved(
     region = _group(messages, moved, [messages.arm(node, z) for z in moved], True)
     region = region._replace(root_card=messages.network.structure.shape(into)[-1])
     hub, arm = messages.number[into], messages.arm(into, node)
-    task = EMPTY._replace(kind=STAR_WITHOUT, hub=hub, arm=arm, region=region)
-    return _run(messages, task, starts, limits)
+    task = EMPTY._replace(kind=STAR_WITHOUT, hub=hub, arm=arm, region=region, starts=starts)
+    return _run(messages, task, starts.shape[1], limits)
 
 
-def _run(
-    messages: Messages, task: Task, starts: FloatArray, limits: Limits
-) -> tuple[float, FloatArray]:
-    scores, results = np.empty(1), np.empty((1, starts.shape[1]))
-    task = task._replace(starts=np.ascontiguousarray(starts))
+def _run(messages: Messages, task: Task, n_values: int, limits: Limits) -> tuple[float, FloatArray]:
+    scores, results = np.empty(1), np.empty((1, n_values))
     run_task(messages.arms, messages.values, task, limits, scores, results)
     return float(scores[0]), results[0]
 

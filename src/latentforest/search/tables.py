@@ -7,11 +7,10 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
+from latentforest.kernels.star_starts import SOFT
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
-
-SOFT = 0.1  # share of the uniform distribution in a softened table
 
 
 def pack(structure: Structure, network: Network, tables: Mapping[str, FloatArray]) -> Network:
@@ -33,16 +32,12 @@ def mix(shares: FloatArray, table: FloatArray, is_continuous: bool) -> FloatArra
 
 
 class SideBySide:
-    """Tables that lie beside each other along the last axis, to be handled in one go.
-
-    ``position`` is the place of each column in its own table.
-    """
+    """Tables that lie beside each other along the last axis, to be handled in one go."""
 
     def __init__(self, widths: Sequence[int]) -> None:
         self.widths = np.array(widths, np.int64)
         self.edges = list(accumulate(widths, initial=0))
         self._first = np.array(self.edges[:-1], np.int64)
-        self.position = np.arange(self.edges[-1]) - np.repeat(self._first, self.widths)
 
     def normalised(self, joined: FloatArray) -> FloatArray:
         """Divide the rows of each table by their sums."""
@@ -50,11 +45,6 @@ class SideBySide:
             return joined
         sums = np.add.reduceat(joined, self._first, axis=-1)
         rows: FloatArray = joined / np.repeat(sums, self.widths, axis=-1)
-        return rows
-
-    def softened(self, joined: FloatArray) -> FloatArray:
-        """Mix each table with the uniform distribution."""
-        rows: FloatArray = (1 - SOFT) * joined + np.repeat(SOFT / self.widths, self.widths)
         return rows
 
     def parts(self, joined: FloatArray) -> list[FloatArray]:

@@ -60,22 +60,14 @@ def merge_states(around: Around, i: int = 0, j: int = 1) -> Around:
     kept = [s for s in range(len(prior)) if s != j]
     merged = prior[kept]
     merged[i] = weights.sum()
-    joined = around.joined[kept]
-    joined[i] = shares @ around.joined[[i, j]]
-    numbers = {}
-    for z, table in around.numbers.items():
-        numbers[z] = table[kept]
-        numbers[z][i] = mix(shares[None], table[[i, j]], True)[0]
-    return replace(around, prior=merged, joined=joined, numbers=numbers)
+    tables = {}
+    for z, table in around.tables.items():
+        tables[z] = table[kept]
+        tables[z][i] = mix(shares[None], table[[i, j]], z in around.continuous)[0]
+    return replace(around, prior=merged, tables=tables)
 
 
-def merge_all(around: Around) -> Around:
+def merge_all(around: Around) -> list[Around]:
     """Merge each pair of states in turn."""
     pairs = itertools.combinations(range(len(around.prior)), 2)
-    merged = [merge_states(around, i, j) for i, j in pairs]
-    return replace(
-        around,
-        prior=np.array([guess.prior for guess in merged]),
-        joined=np.array([guess.joined for guess in merged]),
-        numbers={z: np.array([guess.numbers[z] for guess in merged]) for z in around.numbers},
-    )
+    return [merge_states(around, i, j) for i, j in pairs]

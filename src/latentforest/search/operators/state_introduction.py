@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.inference.messages import Messages
+from latentforest.kernels.star_starts import APART
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Task
 from latentforest.search.states import (
@@ -19,8 +20,6 @@ from latentforest.search.states import (
     with_states,
 )
 from latentforest.search.tree import Rules, Tree
-
-APART = 0.5  # how far the halves of a split state are pushed apart
 
 
 @dataclass(frozen=True)
@@ -52,34 +51,29 @@ class StateIntroduction(CardCandidate):
         ]
 
 
-def split_state(around: Around) -> Around:
-    """Split the first state."""
-    return split_all(around)[0]
-
-
-def split_all(around: Around) -> Around:
-    """Split each state in turn, in two halves that differ a little.
+def split_state(around: Around, k: int = 0) -> Around:
+    """Split a state in two halves that differ a little; the second comes last.
 
     Means of Gaussians move along the direction in which the rows of the state vary most.
     """
-    n_states = len(around.prior)
-    each = np.arange(n_states)
-    source = np.concatenate([np.broadcast_to(each, (n_states, n_states)), each[:, None]], axis=1)
-    priors = around.prior[source]
-    priors[each, each] *= 0.5
-    priors[:, -1] *= 0.5
-    joined, beside = around.joined, around.beside
-    signs = np.where(beside.position % 2, -APART, APART)
-    split = joined[source]
-    split[each, each] = beside.normalised(joined * (1 + signs))
-    split[:, -1] = beside.normalised(joined * (1 - signs))
-    numbers = {}
-    for z, table in around.numbers.items():
-        step = around.steps[z] if around.steps else APART * np.sqrt(table[:, 1])
-        moved = table[source]
-        moved[each, each, 0] += step
-        moved[:, -1, 0] -= step
-        moved[each, each, 1] -= step**2
-        moved[:, -1, 1] -= step**2
-        numbers[z] = moved
-    return replace(around, prior=priors, joined=split, numbers=numbers)
+    source = [*range(len(around.prior)), k]
+    halves = [k, -1]
+    prior = around.prior[source]
+    prior[halves] *= 0.5
+    tables = {}
+    for z, table in around.tables.items():
+        tables[z] = table[source]
+        if z in around.continuous:
+            step = around.steps[z][k] if around.steps else APART * np.sqrt(table[k, 1])
+            tables[z][halves, 0] += step, -step
+            tables[z][halves, 1] -= step**2
+        else:
+            signs = np.where(np.arange(table.shape[1]) % 2, -APART, APART)
+            tables[z][halves] *= 1 + signs, 1 - signs
+            tables[z][halves] /= tables[z][halves].sum(axis=1, keepdims=True)
+    return replace(around, prior=prior, tables=tables)
+
+
+def split_all(around: Around) -> list[Around]:
+    """Split each state in turn."""
+    return [split_state(around, k) for k in range(len(around.prior))]
