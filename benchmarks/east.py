@@ -167,7 +167,7 @@ def profile() -> None:
     watch(em, "climb_pyramid", lambda *_: "full EM")
     watch(patterns, "join", lambda *_: "patterns")
     watch(patterns, "count_joint", lambda *_: "patterns")
-    watch(plan, "lay_out", lambda *_: "patterns")
+    watch(plan, "lay_out_forest", lambda *_: "patterns")
     data = read_shared("discrete/coil_42.arff")
     for mu, nu in ((8, 20), (16, 40)):
         spent.clear()

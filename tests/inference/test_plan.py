@@ -5,11 +5,21 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.patterns import Grouping
-from latentforest.inference.plan import draw_forest, flatten
+from latentforest.inference.plan import draw_forest
 from latentforest.kernels import plan as P
 from latentforest.model import Structure
 
 BITS = {"A": 1, "B": 2, "C": 4, "D": 8}
+
+
+def flatten(roots):
+    """List all nodes, parents before children, one tree after another."""
+    nodes, stack = [], list(reversed(roots))
+    while stack:
+        node = stack.pop()
+        nodes.append(node)
+        stack.extend(reversed(node.children))
+    return nodes
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from latentforest.inference.plan import (
     KnownNodes,
     build_plan,
     draw_forest,
-    flatten,
+    lay_trees,
     place_sums,
 )
 from latentforest.inference.threads import count_threads, map_threads
@@ -274,16 +274,19 @@ class Forest:
         bits.update(masks or {})
         bits |= {name: data.rows[name] for name in dense if name in data.rows}
         self.roots = draw_forest(structure, bits, data.group, dense, known)
-        self.nodes = flatten(self.roots)
-        names = [name for node in self.nodes for name in (node.name, *node.columns) if name]
-        self.free = [name for name in names if free is None or name in free]
+        laid = lay_trees(self.roots, data.blocks[0].store)
+        self.nodes = laid.nodes
+        names = laid.names
+        if structure.continuous:
+            names = [name for node in self.nodes for name in (node.name, *node.columns)]
+        self.free = [name for name in names if name and (free is None or name in free)]
         self.n_counts = place_sums(structure)[1]
 
         def plan_block(b: int) -> Plan:
             block = data.blocks[b]
             here = {name: messages[b] for name, messages in dense.items()}
             plan = build_plan(
-                structure, self.nodes, block.store, block.weights, free, here, data.summary
+                structure, self.roots, block.store, block.weights, free, here, data.summary
             )
             if len(data.blocks) > 1:
                 block.store.trim(TRIMMED_BYTES // len(data.blocks))

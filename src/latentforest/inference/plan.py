@@ -8,9 +8,8 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -28,13 +27,11 @@ from latentforest.inference.patterns import Grouping, Mask, PatternColumn, Patte
 from latentforest.kernels import blocks as B
 from latentforest.kernels import plan as P
 from latentforest.kernels.gaussian import N_ROWS
-from latentforest.kernels.layout import Sketch, lay_out
+from latentforest.kernels.layout import FREE_FACT, N_FACTS, PATTERNS_FACT, lay_out_forest
 from latentforest.kernels.plan import Plan
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
 from latentforest.model.structure import Structure
-
-N_FACTS = 6  # of a node
 
 
 @dataclass(eq=False)
@@ -53,19 +50,20 @@ class Node:
     block: GaussianBlock | None = None
     laid: Laid | None = None
 
-    @cached_property
-    def facts(self) -> LongArray:
-        """What a sketch says about the node, if all tables are free."""
-        is_free = _is_free(self, None)
-        facts = [self.kind, self.card, self.width, self.is_root, len(self.children), is_free]
-        return np.array(facts, np.int64)
-
 
 class Laid(NamedTuple):
-    """The patterns of a node in a block of rows, and the children's patterns in each of them."""
+    """A node and all below it, parents before children, over a block of rows.
+
+    Of a product node, the node alone.
+    ``facts`` are those of each node that `layout.lay_out_forest` wants. ``links`` are the patterns
+    of each child in those of its parent.
+    """
 
     store: PatternStore
-    column: PatternColumn
+    column: PatternColumn  # patterns of the node itself
+    nodes: list[Node]
+    names: list[str]  # of the nodes
+    facts: LongArray
     links: list[IntArray]
 
 
@@ -219,19 +217,79 @@ def _gather(children: list[Node], card: int, group: GroupChildren) -> list[Node]
     return [by_mask[mask] for mask in grouping.tops] + without_data
 
 
-def flatten(roots: list[Node]) -> list[Node]:
-    """List all nodes, parents before children, one tree after another."""
-    nodes, stack = [], list(reversed(roots))
+def lay_trees(roots: Sequence[Node], store: PatternStore) -> Laid:
+    """Find the patterns of all nodes of some trees; those of later trees follow the first."""
+    first, *others = [_lay_tree(root, store) for root in roots]
+    if not others:
+        return first
+    trees = [first, *others]
+    return first._replace(
+        nodes=[node for tree in trees for node in tree.nodes],
+        names=[name for tree in trees for name in tree.names],
+        facts=np.concatenate([tree.facts for tree in trees]),
+        links=[link for tree in trees for link in tree.links],
+    )
+
+
+def _lay_tree(root: Node, store: PatternStore) -> Laid:
+    """Find the patterns of a tree; each node remembers what it found last."""
+    done: dict[int, Laid] = {}
+    stack = [root]
     while stack:
-        node = stack.pop()
-        nodes.append(node)
-        stack.extend(reversed(node.children))
-    return nodes
+        node = stack[-1]
+        laid = node.laid
+        if laid is None or laid.store is not store:
+            waiting = [child for child in node.children if id(child) not in done]
+            if waiting:
+                stack += waiting
+                continue
+            laid = _lay_node(node, done, store)
+            if node.kind != P.PRODUCT and node.children:
+                laid = _add_below(node, laid, done)
+            node.laid = laid
+        done[id(stack.pop())] = laid
+    return done[id(root)]
+
+
+def _lay_node(node: Node, done: Mapping[int, Laid], store: PatternStore) -> Laid:
+    """Find the patterns of a node, without what is below it."""
+    below = [(child.mask, done[id(child)].column) for child in node.children]
+    same = [column for mask, column in below if mask == node.mask]
+    column = same[0] if same else store.column(node.mask, [mask for mask, _ in below])
+    is_free, degree = _is_free(node, None), len(below)
+    facts = [node.kind, node.card, node.width, node.is_root, is_free, degree, column.n_patterns]
+    links = [_pattern_in(column, node.mask, *part) for part in below]
+    return Laid(store, column, [node], [node.name], np.array(facts, np.int64), links)
+
+
+def _add_below(node: Node, laid: Laid, done: Mapping[int, Laid]) -> Laid:
+    """Add what is below a node. Product nodes, which may lie deep, know themselves only."""
+    nodes, names, links, facts = [node], [node.name], list(laid.links), [laid.facts]
+    stack = node.children[::-1]
+    while stack:
+        child = stack.pop()
+        here = done[id(child)]
+        nodes += here.nodes
+        names += here.names
+        links += here.links
+        facts.append(here.facts)
+        if child.kind == P.PRODUCT:
+            stack += child.children[::-1]
+    return laid._replace(nodes=nodes, names=names, links=links, facts=np.concatenate(facts))
+
+
+def _pattern_in(column: PatternColumn, mask: Mask, part: Mask, below: PatternColumn) -> IntArray:
+    """Return the pattern of a part for each pattern of the whole."""
+    if part == mask:
+        return np.arange(column.n_patterns, dtype=np.int32)
+    if not part:
+        return np.zeros(column.n_patterns, np.int32)
+    return below.codes[column.first]
 
 
 def build_plan(
     structure: Structure,
-    nodes: list[Node],
+    roots: Sequence[Node],
     store: PatternStore,
     weights: FloatArray,
     free: Collection[str] | None = None,
@@ -244,8 +302,8 @@ def build_plan(
     ----------
     structure
         Gives the place of each table in the flat parameter vector.
-    nodes
-        From ``flatten(draw_forest(…))``.
+    roots
+        From ``draw_forest``.
     store
         Pattern columns of the block.
     weights
@@ -258,26 +316,24 @@ def build_plan(
     summarize
         Describes a continuous column; needed for blocks.
     """
-    laid = _find_patterns(nodes, store)
-    counts = np.array([here.column.n_patterns for here in laid], np.int64)
-    fields, child, place, sizes = lay_out(_sketch(structure, nodes, counts, free))
-    links = [link for here in laid for link in here.links]
-    pattern_weights = [
-        _weigh_patterns(here.column, weights)
-        for node, here in zip(nodes, laid, strict=True)
-        if node.is_root
-    ]
-    evidence = _join_evidence(nodes, counts, dense or {})
+    laid = lay_trees(roots, store)
+    facts = laid.facts.reshape(-1, N_FACTS)
+    if free is not None:
+        facts = facts.copy()
+        facts[:, FREE_FACT] = [_is_free(node, free) for node in laid.nodes]
+    fields, child, place, sizes = lay_out_forest(facts, _find_parameters(structure, laid))
+    pattern_weights = [_weigh_patterns(store.column(root.mask), weights) for root in roots]
+    evidence = _join_evidence(laid.nodes, facts, dense or {})
     if structure.continuous:
         further = _add_continuous(
-            structure, nodes, laid, weights, free, summarize, fields, sizes, evidence, len(child)
+            structure, laid, weights, free, summarize, fields, sizes, evidence, len(child)
         )
         child, place = (np.concatenate(both) for both in zip((child, place), further, strict=True))
     return Plan(
         fields,
         child,
         place,
-        _concatenate(links, np.int32),
+        _concatenate(laid.links, np.int32),
         _concatenate(pattern_weights, np.float64),
         _concatenate(evidence, np.float64),
         sizes,
@@ -286,8 +342,7 @@ def build_plan(
 
 def _add_continuous(
     structure: Structure,
-    nodes: list[Node],
-    laid: list[Laid],
+    laid: Laid,
     weights: FloatArray,
     free: Collection[str] | None,
     summarize: Summarize | None,
@@ -301,16 +356,16 @@ def _add_continuous(
     Returns what follows the slots: places of tables, then tasks of blocks; places of sums.
     """
     _place_measures(fields, sizes, sum(map(len, evidence)))
-    evidence += _join_measures(nodes, laid, weights)
-    tables, sums = _place_columns(structure, nodes)
+    evidence += _join_measures(laid, weights)
+    tables, sums = _place_columns(structure, laid.nodes)
     tasks: list[int] = []
-    for node, here, record in zip(nodes, laid, fields.reshape(-1, P.N_FIELDS), strict=True):
+    for node, record in zip(laid.nodes, fields.reshape(-1, P.N_FIELDS), strict=True):
         if node.block is not None and summarize is not None:
             record[P.PARAMETERS] = n_slots + len(tables) + len(tasks)
             record[P.WEIGHTS] = sum(map(len, evidence))
             about = [summarize(name) for name in node.columns]
             entries, data = _describe_block(
-                structure, node, here, weights, free, about, record[P.WEIGHTS]
+                structure, node, laid.store, weights, free, about, record[P.WEIGHTS]
             )
             tasks += entries
             evidence += data
@@ -325,7 +380,7 @@ def _add_continuous(
 def _describe_block(
     structure: Structure,
     node: Node,
-    here: Laid,
+    store: PatternStore,
     w: FloatArray,
     free: Collection[str] | None,
     about: Sequence[ColumnSummary],
@@ -334,46 +389,28 @@ def _describe_block(
     """Tasks of a block; weights of its patterns, scales and scaled values, to lie at a place."""
     assert node.block is not None  # for the type checker
     tasks = list_tasks(structure, node.block, place_sums(structure)[0][node.columns[0]], free)
-    weights, scales = _weigh_patterns(here.column, w), list_scales(about)
+    weights, scales = _weigh_patterns(store.column(node.mask), w), list_scales(about)
     means, deviations = scales.reshape(2, -1)
-    values = (here.store.values(node.mask, node.parts) - means) / deviations
+    values = (store.values(node.mask, node.parts) - means) / deviations
     (n_gaps, *gaps), data = list_gaps(values, place + len(weights) + len(scales))
     tasks[B.N_GAPS], tasks[B.GAPS] = n_gaps, len(tasks)
     return tasks + gaps, [weights, scales, *data]
 
 
-def _sketch(
-    structure: Structure, nodes: list[Node], counts: LongArray, free: Collection[str] | None
-) -> Sketch:
-    number = {id(node): u for u, node in enumerate(nodes)}
-    facts = np.concatenate([node.facts for node in nodes]).reshape(-1, N_FACTS).T.copy()
-    kind, card, width, is_root, degree, is_free = facts
-    if free is not None:
-        is_free = _integers(_is_free(node, free) for node in nodes)
-    return Sketch(
-        kind,
-        card,
-        width,
-        n_patterns=counts,
-        is_root=is_root,
-        is_free=is_free,
-        parameters=_integers(_find_parameters(structure, nodes)),
-        degree=degree,
-        stride=np.zeros(len(nodes), np.int64),
-        children=_integers(number[id(child)] for node in nodes for child in node.children),
-    )
-
-
-def _find_parameters(structure: Structure, nodes: list[Node]) -> Iterator[int]:
-    entry = sum(len(node.children) for node in nodes)
-    for node in nodes:
+def _find_parameters(structure: Structure, laid: Laid) -> LongArray:
+    """Place of each node's table; of a Gaussian node the entry of its first column."""
+    places = structure.offsets
+    if not structure.continuous:
+        return np.array([places.get(name, 0) for name in laid.names], np.int64)
+    entry = len(laid.links)
+    result = []
+    for node in laid.nodes:
         if node.kind == P.GAUSSIAN:
-            yield entry
+            result.append(entry)
             entry += len(node.columns)
-        elif node.name:
-            yield structure.offset(node.name)
         else:
-            yield -1 if node.is_root else 0
+            result.append(places.get(node.name, -1 if node.is_root else 0))
+    return np.array(result, np.int64)
 
 
 def place_sums(structure: Structure) -> tuple[dict[str, int], int]:
@@ -412,13 +449,13 @@ def _place_measures(fields: LongArray, sizes: LongArray, taken: int) -> None:
             taken += record[P.N_PATTERNS] * (1 + record[P.CARD])
 
 
-def _join_measures(nodes: list[Node], laid: list[Laid], w: FloatArray) -> list[FloatArray]:
+def _join_measures(laid: Laid, w: FloatArray) -> list[FloatArray]:
     """Weights and values of the patterns of the Gaussian nodes."""
     parts: list[FloatArray] = []
-    for node, here in zip(nodes, laid, strict=True):
+    for node in laid.nodes:
         if node.kind == P.GAUSSIAN:
-            values = here.store.values(node.mask, node.parts)
-            parts += [_weigh_patterns(here.column, w), values.ravel()]
+            values = laid.store.values(node.mask, node.parts)
+            parts += [_weigh_patterns(laid.store.column(node.mask), w), values.ravel()]
     return parts
 
 
@@ -430,33 +467,6 @@ def _is_free(node: Node, free: Collection[str] | None) -> bool:
     if node.columns:
         return free is None or any(name in free for name in node.columns)
     return bool(node.name) and node.kind != P.DENSE and (free is None or node.name in free)
-
-
-def _find_patterns(nodes: list[Node], store: PatternStore) -> list[Laid]:
-    """Find the patterns of all nodes; each node remembers its own, of one block."""
-    columns: dict[Mask, PatternColumn] = {}
-    found = []
-    for node in reversed(nodes):  # children first, so that the joins of a parent are short
-        laid = node.laid
-        if laid is None or laid.store is not store:
-            parts = [child.mask for child in node.children]
-            column = columns.get(node.mask) or store.column(node.mask, parts)
-            links = [_pattern_in(column, node.mask, part, columns) for part in parts]
-            laid = node.laid = Laid(store, column, links)
-        columns[node.mask] = laid.column
-        found.append(laid)
-    return found[::-1]
-
-
-def _pattern_in(
-    column: PatternColumn, mask: Mask, part: Mask, columns: Mapping[Mask, PatternColumn]
-) -> IntArray:
-    """Return the pattern of a part for each pattern of the whole."""
-    if part == mask:
-        return np.arange(column.n_patterns, dtype=np.int32)
-    if not part:
-        return np.zeros(column.n_patterns, np.int32)
-    return columns[part].codes[column.first]
 
 
 def _weigh_patterns(column: PatternColumn, weights: FloatArray) -> FloatArray:
@@ -481,13 +491,13 @@ def _indicators(node: Node, n_patterns: int) -> FloatArray:
 
 
 def _join_evidence(
-    nodes: list[Node], counts: LongArray, dense: Mapping[str, FloatArray]
+    nodes: list[Node], facts: LongArray, dense: Mapping[str, FloatArray]
 ) -> list[FloatArray]:
     """Messages of the dense nodes."""
     parts = []
-    for node, n_patterns in zip(nodes, counts, strict=True):
-        if node.kind == P.DENSE:
-            rows = np.zeros((n_patterns, -(-node.width // LANES) * LANES))
-            rows[:, : node.width] = dense[node.name] if node.name else _indicators(node, n_patterns)
-            parts.append(rows.ravel())
+    for u in np.flatnonzero(facts[:, P.KIND] == P.DENSE):
+        node, n_patterns = nodes[u], facts[u, PATTERNS_FACT]
+        rows = np.zeros((n_patterns, -(-node.width // LANES) * LANES))
+        rows[:, : node.width] = dense[node.name] if node.name else _indicators(node, n_patterns)
+        parts.append(rows.ravel())
     return parts

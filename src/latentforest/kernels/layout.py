@@ -47,6 +47,13 @@ from latentforest.kernels.plan import (
 from latentforest.kernels.types import Int, LongArray
 from latentforest.kernels.vector import LANES
 
+# What `lay_out_forest` wants to know of a node; KIND, CARD and WIDTH come first, as in `plan`.
+ROOT_FACT = 3
+FREE_FACT = 4
+DEGREE_FACT = 5
+PATTERNS_FACT = 6
+N_FACTS = 7
+
 
 class Sketch(NamedTuple):
     """The nodes of a plan, parents before children and tree by tree, before they have places."""
@@ -68,6 +75,40 @@ def padded(n: Int) -> int:
     """Round a number of states up to whole vectors."""
     result: int = (n + LANES - 1) // LANES * LANES  # type: ignore[assignment]
     return result
+
+
+@kernel
+def lay_out_forest(
+    facts: LongArray, parameters: LongArray
+) -> tuple[LongArray, LongArray, LongArray, LongArray]:
+    """Lay out trees whose nodes are given parents first, each followed by all that is below it."""
+    n = facts.shape[0]
+    first, n_slots = np.zeros(n, np.int64), 0
+    for u in range(n):
+        first[u] = n_slots
+        n_slots += facts[u, DEGREE_FACT]
+    children, stack, n_waiting = np.empty(n_slots, np.int64), np.empty(n, np.int64), 0
+    for i in range(n):
+        u = n - 1 - i
+        for j in range(facts[u, DEGREE_FACT]):
+            n_waiting -= 1
+            children[first[u] + j] = stack[n_waiting]
+        stack[n_waiting] = u
+        n_waiting += 1
+    columns = facts.T.copy()
+    sketch = Sketch(
+        columns[KIND],
+        columns[CARD],
+        columns[WIDTH],
+        columns[PATTERNS_FACT],
+        columns[ROOT_FACT],
+        columns[FREE_FACT],
+        parameters,
+        columns[DEGREE_FACT],
+        np.zeros(n, np.int64),
+        children,
+    )
+    return lay_out(sketch)
 
 
 @kernel

@@ -228,6 +228,11 @@ class Structure:
         """Return where a variable's table starts in the flat parameter vector."""
         return _look_up(self._offsets, name)
 
+    @property
+    def offsets(self) -> Mapping[str, int]:
+        """Where the table of each variable starts in the flat parameter vector."""
+        return self._offsets
+
     def table_view(self, parameters: NDArray[np.float64], name: str) -> NDArray[np.float64]:
         """Return a variable's table as a view of the flat parameter vector."""
         start, shape = self.offset(name), self._shapes[name]
