@@ -23,6 +23,7 @@ from latentforest import EAST, Dataset, Network, Variable, empirical_kl, log_sco
 from latentforest.datasets.generate import generate, random_latent_tree
 
 N_JOBS = 2
+KINDS = ["NI", "NI", "NR", "ND", "SI and SD"]  # of tasks of the kernels
 SMALL = ["hiv_test", "house_building", "hayes_roth", "balance_scale"]
 LARGER = ["vote", "spect_heart", "car_evaluation", "alarm", "coil_42"]
 STARTS = {"latent class": None, "bridged islands": "bridged-islands"}
@@ -142,8 +143,7 @@ def profile() -> None:
     import latentforest.inference.messages as messages
     import latentforest.inference.patterns as patterns
     import latentforest.inference.plan as plan
-    import latentforest.search.operators.node_introduction as ni
-    import latentforest.search.operators.node_relocation as nr
+    import latentforest.search.batches as batches
     import latentforest.search.star as star
 
     spent: dict[str, float] = defaultdict(float)
@@ -161,9 +161,8 @@ def profile() -> None:
 
     watch(messages, "pass_messages", lambda *_: "messages")
     watch(messages, "measure_tree", lambda *_: "messages")
-    watch(ni, "run_task", lambda *_: "candidates: NI")
-    watch(nr, "run_task", lambda *_: "candidates: NR")
-    watch(star, "run_task", lambda *args: f"candidates: {_kind(args[2].kind)}")
+    for module in (batches, star):
+        watch(module, "run_tasks", lambda *args: f"candidates: {KINDS[args[2].common.kind]}")
     watch(em, "climb_pyramid", lambda *_: "full EM")
     watch(patterns, "join", lambda *_: "patterns")
     watch(patterns, "count_joint", lambda *_: "patterns")
@@ -181,10 +180,6 @@ def profile() -> None:
         ]
         title = f"COIL-42, EAST({mu}, {nu}), one thread: {total:.1f} s, {len(model.history_)} steps"
         print_table(title, rows)
-
-
-def _kind(kind: int) -> str:
-    return {3: "ND", 4: "SI and SD"}.get(kind, "other")
 
 
 def make_model_of_18() -> Network:

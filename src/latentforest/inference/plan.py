@@ -232,7 +232,7 @@ def lay_trees(roots: Sequence[Node], store: PatternStore) -> Laid:
 
 
 def _lay_tree(root: Node, store: PatternStore) -> Laid:
-    """Find the patterns of a tree; each node remembers what it found last."""
+    """Find the patterns of a tree; nodes remember what was found last, but for product nodes."""
     done: dict[int, Laid] = {}
     stack = [root]
     while stack:
@@ -244,9 +244,8 @@ def _lay_tree(root: Node, store: PatternStore) -> Laid:
                 stack += waiting
                 continue
             laid = _lay_node(node, done, store)
-            if node.kind != P.PRODUCT and node.children:
-                laid = _add_below(node, laid, done)
-            node.laid = laid
+            if node.kind != P.PRODUCT:
+                laid = node.laid = _add_below(node, laid, done)
         done[id(stack.pop())] = laid
     return done[id(root)]
 

@@ -70,6 +70,18 @@ class Task(NamedTuple):
     n_starts: int  # random ones only, around a hub
 
 
+class Tasks(NamedTuple):
+    """Several tasks, one in each row; what they have in common is in ``common``.
+
+    The marks of mediators are for all arms of the hub.
+    """
+
+    arm: LongArray
+    marks: LongArray
+    ways: LongArray
+    common: Task
+
+
 class Bases(NamedTuple):
     """What is frozen around each candidate of a task."""
 
@@ -95,6 +107,33 @@ def _make_empty() -> Task:
 
 
 EMPTY = _make_empty()  # a task with nothing; what it needs is replaced
+
+
+@part
+def pick_task(arms: Arms, tasks: Tasks, t: int) -> Task:
+    """Return one of several tasks; mediators reach from the first mark to the last."""
+    common, marks, lo, hi = tasks.common, tasks.marks[t], 0, tasks.marks.shape[1]
+    if common.kind == MEDIATORS:
+        while marks[lo] == 0:
+            lo += 1
+        while marks[hi - 1] == 0:
+            hi -= 1
+    first = arms.first[common.hub]
+    return Task(
+        common.kind,
+        common.hub,
+        tasks.arm[t],
+        first + lo,
+        first + hi,
+        marks[lo:hi].copy(),
+        tasks.ways[t],
+        common.region,
+        common.starts,
+        common.most,
+        common.blocks,
+        common.places,
+        common.n_starts,
+    )
 
 
 @part

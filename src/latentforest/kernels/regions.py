@@ -19,12 +19,14 @@ from latentforest.kernels.bases import (
     Bases,
     Region,
     Task,
+    Tasks,
     gather_bases,
+    pick_task,
 )
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.em import OBJECTIVE, Climb, Limits, climb_pyramid
 from latentforest.kernels.patterns import join
-from latentforest.kernels.region_plan import make_scratch, plan_region
+from latentforest.kernels.region_plan import Scratch, make_scratch, plan_region
 from latentforest.kernels.star_starts import read_star, start_star
 from latentforest.kernels.types import FloatArray, IntArray
 
@@ -58,40 +60,64 @@ def _join_arms(
 
 
 @kernel
-def run_task(
-    arms: Arms, values: Values, task: Task, limits: Limits, scores: FloatArray, results: FloatArray
+def run_tasks(
+    arms: Arms,
+    values: Values,
+    tasks: Tasks,
+    limits: Limits,
+    scores: FloatArray,
+    results: FloatArray,
 ) -> None:
-    """Fit all candidates of a task: log-likelihoods, and parameters (root, middle, arms).
+    """Fit all candidates of some tasks, one after another.
 
-    Those around a hub are given as if it were the root.
-    A log-likelihood is minus infinity if rows vanish or messages had to be scaled.
+    Fills their log-likelihoods and parameters (root, middle, arms; those around a hub as if it were
+    the root). A log-likelihood is minus infinity if rows vanish or messages had to be scaled.
     """
-    n_candidates = task.marks.shape[0]
-    bases = gather_bases(arms, values, task)
-    scratch = make_scratch(arms, values.weights.shape[0], _find_widest(arms, task))
-    for c in range(n_candidates):
-        if task.marks[c] == 0:
-            continue
-        region = _make_region(arms, values, task, bases, c)
-        starts = _make_starts(arms, values, task, region, bases, c)
-        base, n_values = bases.base[min(c, bases.base.shape[0] - 1)], starts.shape[1]
-        plan, work, families, prior = plan_region(arms, values, region, base, scratch, n_values)
-        best, value, is_sound = climb_pyramid(
-            plan,
-            work,
-            _make_climb(n_values, prior.shape[0]),
-            families,
-            starts,
-            prior,
-            limits,
-            np.bool_(False),
-            np.empty(limits.max_iterations + 2 * starts.shape[0] + 2),
-        )
-        scores[c] = value + bases.constant[c] if is_sound else -np.inf
-        if task.kind == STAR_AROUND:
-            read_star(arms, task, starts[best], results[c])
-        else:
-            results[c, :n_values] = starts[best]
+    n_done = 0
+    for t in range(tasks.arm.shape[0]):
+        task = pick_task(arms, tasks, t)
+        bases = gather_bases(arms, values, task)
+        scratch = make_scratch(arms, values.weights.shape[0], _find_widest(arms, task))
+        for c in range(task.marks.shape[0]):
+            if task.marks[c] > 0:
+                scores[n_done] = _fit_candidate(
+                    arms, values, task, bases, scratch, limits, c, results[n_done]
+                )
+                n_done += 1
+
+
+@part
+def _fit_candidate(
+    arms: Arms,
+    values: Values,
+    task: Task,
+    bases: Bases,
+    scratch: Scratch,
+    limits: Limits,
+    c: int,
+    result: FloatArray,
+) -> float:
+    """Fit one candidate of a task; return its log-likelihood."""
+    region = _make_region(arms, values, task, bases, c)
+    starts = _make_starts(arms, values, task, region, bases, c)
+    base, n_values = bases.base[min(c, bases.base.shape[0] - 1)], starts.shape[1]
+    plan, work, families, prior = plan_region(arms, values, region, base, scratch, n_values)
+    best, value, is_sound = climb_pyramid(
+        plan,
+        work,
+        _make_climb(n_values, prior.shape[0]),
+        families,
+        starts,
+        prior,
+        limits,
+        np.bool_(False),
+        np.empty(limits.max_iterations + 2 * starts.shape[0] + 2),
+    )
+    if task.kind == STAR_AROUND:
+        read_star(arms, task, starts[best], result)
+    else:
+        result[:n_values] = starts[best]
+    return value + bases.constant[c] if is_sound else -np.inf
 
 
 @part

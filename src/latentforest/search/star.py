@@ -9,12 +9,13 @@ import numpy as np
 from latentforest.inference.messages import Messages
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.arms import EACH_ROW, LEAF_ARM
-from latentforest.kernels.bases import EMPTY, STAR_AROUND, STAR_WITHOUT, Region, Task
+from latentforest.kernels.bases import EMPTY, STAR_AROUND, STAR_WITHOUT, Region, Task, Tasks
 from latentforest.kernels.em import Limits
-from latentforest.kernels.regions import run_task
+from latentforest.kernels.regions import run_tasks
 from latentforest.kernels.types import FloatArray, IntArray
 
 NO_ARM = -1
+NO_WAYS = np.empty((1, 0), np.int64)
 
 
 def fit_around(
@@ -38,15 +39,14 @@ def fit_around(
     task = EMPTY._replace(
         kind=STAR_AROUND,
         hub=number,
-        arm=first + pivot if latents else NO_ARM,
-        marks=np.array([card]),
         region=region._replace(
             root_card=root_card, is_prior_free=True, middle_card=card if latents else 0
         ),
         blocks=noise,
         n_starts=n_random,
     )
-    return _run(messages, task, card * (1 + sum(map(messages.card, names))), limits)
+    arm = first + pivot if latents else NO_ARM
+    return _run(messages, task, arm, card, card * (1 + sum(map(messages.card, names))), limits)
 
 
 def fit_moved(
@@ -57,13 +57,16 @@ def fit_moved(
     region = _group(messages, moved, [messages.arm(node, z) for z in moved], True)
     region = region._replace(root_card=messages.network.structure.shape(into)[-1])
     hub, arm = messages.number[into], messages.arm(into, node)
-    task = EMPTY._replace(kind=STAR_WITHOUT, hub=hub, arm=arm, region=region, starts=starts)
-    return _run(messages, task, starts.shape[1], limits)
+    task = EMPTY._replace(kind=STAR_WITHOUT, hub=hub, region=region, starts=starts)
+    return _run(messages, task, arm, 1, starts.shape[1], limits)
 
 
-def _run(messages: Messages, task: Task, n_values: int, limits: Limits) -> tuple[float, FloatArray]:
+def _run(
+    messages: Messages, task: Task, arm: int, mark: int, n_values: int, limits: Limits
+) -> tuple[float, FloatArray]:
     scores, results = np.empty(1), np.empty((1, n_values))
-    run_task(messages.arms, messages.values, task, limits, scores, results)
+    tasks = Tasks(np.array([arm]), np.array([[mark]]), NO_WAYS, task)
+    run_tasks(messages.arms, messages.values, tasks, limits, scores, results)
     return float(scores[0]), results[0]
 
 

@@ -14,10 +14,9 @@ import numpy as np
 from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
 from latentforest.kernels.bases import EMPTY, MEDIATORS, UPPER_MEDIATORS
-from latentforest.kernels.bases import Task as KernelTask
-from latentforest.kernels.regions import run_task
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
+from latentforest.search.batches import Batch, split_work
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
 from latentforest.search.naming import name_new_latent
 from latentforest.search.random_tables import draw_tables
@@ -128,16 +127,18 @@ class NodeIntroduction(TreeCandidate):
             assert isinstance(candidate, NodeIntroduction)
             by_hub.setdefault(candidate.hub, []).append(candidate)
         tasks: list[Task] = []
+        step = max(1, PIECE_ROWS // messages.data.n_rows)
         for hub, group in by_hub.items():
             starts = _Starts(messages, hub, max(c.card for c in group), effort)
             by_left: dict[tuple[str, int], list[NodeIntroduction]] = {}
             for candidate in group:
                 by_left.setdefault((candidate.left, candidate.card), []).append(candidate)
-            for part in by_left.values():
-                fit = _FitUpper if part[0].is_upper else _Fit
-                step = max(1, PIECE_ROWS // messages.data.n_rows)
-                for i in range(0, len(part), step):
-                    tasks.append(fit(messages, part[i : i + step], starts, effort))
+            pieces = [
+                part[i : i + step] for part in by_left.values() for i in range(0, len(part), step)
+            ]
+            for is_upper in (False, True):
+                here = [piece for piece in pieces if piece[0].is_upper == is_upper]
+                tasks += [_Fit(messages, run, starts, effort) for run in split_work(here)]
         return tasks
 
 
@@ -196,55 +197,38 @@ def _join(guess: FloatArray, random: FloatArray) -> FloatArray:
 
 
 class _Fit:
-    """Local fits of the mediators of a hub, one of its neighbours and each of some others."""
+    """Local fits of mediators of a hub; each group has one neighbour and number of states."""
 
     def __init__(
         self,
         messages: Messages,
-        group: Sequence[NodeIntroduction],
+        groups: Sequence[Sequence[NodeIntroduction]],
         starts: _Starts,
         effort: Effort,
     ) -> None:
-        self.messages, self.group, self.starts, self.effort = messages, group, starts, effort
-        self.hub = group[0].hub
-        self.arms = [messages.arm(self.hub, candidate.right) for candidate in group]
+        self.messages, self.groups, self.starts, self.effort = messages, groups, starts, effort
 
     def __call__(self) -> list[Proposal]:
-        left = self.messages.arm(self.hub, self.group[0].left)
-        lo, hi = min(self.arms), max(self.arms) + 1
-        hub_card = int(self.messages.arms.width[left])
+        messages, groups, starts = self.messages, self.groups, self.starts
+        hub, is_upper = groups[0][0].hub, groups[0][0].is_upper
+        lefts = [messages.arm(hub, group[0].left) for group in groups]
+        candidates = [candidate for group in groups for candidate in group]
+        first = int(messages.arms.first[messages.number[hub]])
+        rights = [messages.arm(hub, candidate.right) - first for candidate in candidates]
+        cards = [candidate.card for candidate in candidates]
+        batch = Batch(groups, rights, len(messages.neighbours(hub)), cards)
+        blocks, places = starts.upper_blocks if is_upper else starts.lower_blocks
         task = EMPTY._replace(
-            kind=MEDIATORS, hub=self.messages.number[self.hub], arm=left, lo=lo, hi=hi
+            kind=UPPER_MEDIATORS if is_upper else MEDIATORS,
+            hub=messages.number[hub],
+            most=starts.card,
+            blocks=blocks,
+            places=places,
+            n_starts=self.effort.mu,
         )
-        return self._run(task, lo, hi, hub_card, int(self.messages.arms.card[left]))
-
-    def _run(self, task: KernelTask, lo: int, hi: int, root_card: int, card: int) -> list[Proposal]:
-        """Fit; ``card`` is the number of states of the region's other arm."""
-        messages, most, widest = self.messages, self.starts.card, self.messages.arms.card[lo:hi]
-        marks = np.zeros(hi - lo, np.int64)
-        for arm, candidate in zip(self.arms, self.group, strict=True):
-            marks[arm - lo] = candidate.card
-        is_upper = self.group[0].is_upper
-        blocks, places = self.starts.upper_blocks if is_upper else self.starts.lower_blocks
-        task = task._replace(
-            marks=marks, most=most, blocks=blocks, places=places, n_starts=self.effort.mu
-        )
-        n_values = root_card + most * (root_card + int(widest.max()) + card)
-        scores, results = np.empty(hi - lo), np.empty((hi - lo, n_values))
-        run_task(messages.arms, messages.values, task, self.effort.limits, scores, results)
-        values = scores.tolist()
-        return [
-            Proposal(candidate, values[arm - lo], results[arm - lo, root_card:])
-            for arm, candidate in zip(self.arms, self.group, strict=True)
-        ]
-
-
-class _FitUpper(_Fit):
-    """Local fits of the mediators of a hub, its parent and each of some others."""
-
-    def __call__(self) -> list[Proposal]:
-        arms, hub = self.messages.arms, self.messages.number[self.hub]
-        upper = self.messages.arm(self.hub, self.group[0].left)
-        lo, hi = int(arms.first[hub]), int(arms.first[hub + 1])
-        task = EMPTY._replace(kind=UPPER_MEDIATORS, hub=hub, arm=upper)
-        return self._run(task, lo, hi, int(arms.card[upper]), int(arms.width[upper]))
+        root_card = messages.card(groups[0][0].root)
+        widest = max(map(messages.card, (hub, *messages.neighbours(hub))))
+        n_values = root_card + starts.card * (root_card + 2 * widest)
+        ways = np.empty((len(groups), 0), np.int64)
+        scores, results = batch.run(messages, task, lefts, ways, n_values, self.effort.limits)
+        return list(map(Proposal, candidates, scores, results[:, root_card:]))

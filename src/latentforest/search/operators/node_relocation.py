@@ -11,9 +11,9 @@ import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.kernels.bases import EMPTY, RELOCATIONS
-from latentforest.kernels.regions import run_task
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
+from latentforest.search.batches import Batch, split_work
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
 from latentforest.search.tables import mix, pack
 from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
@@ -105,11 +105,16 @@ class NodeRelocation(TreeCandidate):
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
     ) -> list[Task]:
-        groups: dict[tuple[str, str], list[NodeRelocation]] = {}
+        groups: dict[str, dict[str, list[NodeRelocation]]] = {}
         for candidate in candidates:
             assert isinstance(candidate, NodeRelocation)
-            groups.setdefault((candidate.origin, candidate.moved), []).append(candidate)
-        return [_Fit(messages, group, effort) for group in groups.values()]
+            of_origin = groups.setdefault(candidate.origin, {})
+            of_origin.setdefault(candidate.moved, []).append(candidate)
+        return [
+            _Fit(messages, piece, effort)
+            for of_origin in groups.values()
+            for piece in split_work(list(of_origin.values()))
+        ]
 
 
 def change_of_relocation(tree: Tree, moved: str, origin: str, target: str) -> int:
@@ -142,37 +147,34 @@ def _saved_by_dissolving(tree: Tree, origin: str, rest: tuple[str, ...]) -> int:
 
 
 class _Fit:
-    """Local fits of one neighbour tied to each of some latent variables."""
+    """Local fits of some neighbours of a latent variable, each tied to some others."""
 
-    def __init__(self, messages: Messages, group: Sequence[NodeRelocation], effort: Effort) -> None:
-        self.messages, self.group, self.effort = messages, group, effort
+    def __init__(
+        self, messages: Messages, groups: Sequence[Sequence[NodeRelocation]], effort: Effort
+    ) -> None:
+        self.messages, self.groups, self.effort = messages, groups, effort
+        self.origin = groups[0][0].origin
 
     def __call__(self) -> list[Proposal]:
-        messages, group = self.messages, self.group
-        n_hubs, moved = len(messages.hubs), messages.arm(group[0].origin, group[0].moved)
-        targets = [messages.number[candidate.target] for candidate in group]
-        is_target = np.zeros(n_hubs, np.int64)
-        is_target[targets] = 1
-        card = messages.card(group[0].moved)
-        scores, results = np.empty(n_hubs), np.empty((n_hubs, messages.widest * (1 + card)))
-        task = EMPTY._replace(
-            kind=RELOCATIONS,
-            hub=messages.number[group[0].origin],
-            arm=moved,
-            marks=is_target,
-            ways=self._mark_way(),
-        )
-        run_task(messages.arms, messages.values, task, self.effort.limits, scores, results)
-        values = scores.tolist()
+        messages, groups, number = self.messages, self.groups, self.messages.number
+        arms = [messages.arm(self.origin, group[0].moved) for group in groups]
+        candidates = [candidate for group in groups for candidate in group]
+        targets = [number[candidate.target] for candidate in candidates]
+        batch = Batch(groups, targets, len(messages.hubs))
+        task = EMPTY._replace(kind=RELOCATIONS, hub=number[self.origin])
+        ways = np.array([self._mark_way(group) for group in groups])
+        widest = max(messages.card(group[0].moved) for group in groups)
+        n_values, limits = messages.widest * (1 + widest), self.effort.limits
+        scores, results = batch.run(messages, task, arms, ways, n_values, limits)
         return [
-            Proposal(candidate, values[hub], results[hub, messages.card(candidate.target) :])
-            for candidate, hub in zip(group, targets, strict=True)
+            Proposal(candidate, score, result[messages.card(candidate.target) :])
+            for candidate, score, result in zip(candidates, scores, results, strict=True)
         ]
 
-    def _mark_way(self) -> np.ndarray:
+    def _mark_way(self, group: Sequence[NodeRelocation]) -> np.ndarray:
         """Mark the targets and all latent variables between them and the origin."""
-        messages, origin = self.messages, self.group[0].origin
-        if len(self.group) > 3:  # nearly all are on some way
+        messages, origin, moved = self.messages, self.origin, group[0].moved
+        if len(group) > 3:  # nearly all are on some way
             return np.ones(len(messages.hubs), np.int64)
         is_latent = messages.number
         came_from = {origin: origin}
@@ -180,11 +182,11 @@ class _Fit:
         while stack:
             here = stack.pop()
             for z in messages.neighbours(here):
-                if z in is_latent and z not in came_from and z != self.group[0].moved:
+                if z in is_latent and z not in came_from and z != moved:
                     came_from[z] = here
                     stack.append(z)
         marked = np.zeros(len(messages.hubs), np.int64)
-        for candidate in self.group:
+        for candidate in group:
             here = candidate.target
             while here != origin:
                 marked[messages.number[here]] = 1
