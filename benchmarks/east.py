@@ -160,7 +160,7 @@ def profile() -> None:
         setattr(module, name, watched)
 
     watch(messages, "pass_messages", lambda *_: "messages")
-    watch(messages, "measure_tree", lambda *_: "messages")
+    watch(messages, "measure_trees", lambda *_: "messages")
     for module in (batches, star):
         watch(module, "run_tasks", lambda *args: f"candidates: {KINDS[args[2].common.kind]}")
     watch(em, "climb_pyramid", lambda *_: "full EM")

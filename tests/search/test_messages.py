@@ -8,7 +8,7 @@ from latentforest.data.variable import Variable
 from latentforest.errors import ModelError
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.messages import Messages, check_latent_forest, find_marginals
-from latentforest.kernels.arms import EACH_ROW, LEAF_ARM, measure_tree
+from latentforest.kernels.arms import EACH_ROW, LEAF_ARM, measure_trees
 from latentforest.kernels.vector import LANES
 from latentforest.model import Network, Structure
 from reference.log_domain import propagate_logs
@@ -91,7 +91,7 @@ def test_every_hub_knows_the_likelihood_of_its_tree(seed):
     messages = Messages(network, data)
     exact = measure(network, data.dataset)
     for h in range(len(messages.hubs)):
-        assert measure_tree(messages.arms, messages.values, h) == pytest.approx(exact, rel=1e-12)
+        assert measure_trees(messages.arms, messages.values)[h] == pytest.approx(exact, rel=1e-12)
     assert all(messages.rest(hub, exact) == 0.0 for hub in messages.hubs)
 
 
@@ -129,7 +129,7 @@ def test_trees_of_a_forest_have_likelihoods_of_their_own():
         (root,) = (
             r for r in trees if r in network.latents and (r in first.names) == (hub in first.names)
         )
-        tree = measure_tree(messages.arms, messages.values, messages.number[hub])
+        tree = measure_trees(messages.arms, messages.values)[messages.number[hub]]
         assert tree == pytest.approx(trees[root], rel=1e-12)
         assert messages.rest(hub, exact) == pytest.approx(exact - trees[root], rel=1e-12)
 
@@ -148,7 +148,7 @@ def test_many_leaves_do_not_underflow(n_leaves, concentration):
     values, _ = propagate_logs(structure, network.parameters, dataset)
     exact = float(dataset.weights @ values[:, 0])
     for h in range(2):
-        assert measure_tree(messages.arms, messages.values, h) == pytest.approx(exact, rel=1e-12)
+        assert measure_trees(messages.arms, messages.values)[h] == pytest.approx(exact, rel=1e-12)
 
 
 def test_a_row_that_is_impossible_makes_the_likelihood_minus_infinity():
@@ -159,7 +159,7 @@ def test_a_row_that_is_impossible_makes_the_likelihood_minus_infinity():
     for weight, expected in [(1.0, -np.inf), (0.0, 2 * np.log(0.5))]:
         dataset = Dataset(variables[1:], columns, [1.0, 1.0, weight])
         messages = Messages(network, PatternedData(dataset))
-        assert measure_tree(messages.arms, messages.values, 0) == pytest.approx(expected)
+        assert measure_trees(messages.arms, messages.values)[0] == pytest.approx(expected)
 
 
 def test_a_row_without_weight_may_be_impossible_behind_a_neighbour():
@@ -175,7 +175,7 @@ def test_a_row_without_weight_may_be_impossible_behind_a_neighbour():
     messages = Messages(network, PatternedData(dataset))
     assert not np.isnan(messages.values.constant).any()
     for h in range(2):
-        value = measure_tree(messages.arms, messages.values, h)
+        value = measure_trees(messages.arms, messages.values)[h]
         assert value == pytest.approx(3 * np.log(0.5))
 
 

@@ -16,7 +16,7 @@ from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError
 from latentforest.inference.blocks import correlate
 from latentforest.inference.columns import ColumnSummary, summarize
-from latentforest.inference.patterns import Grouping, Mask, PatternStore, group_children
+from latentforest.inference.patterns import Grouping, Mask, PatternStore, Recent, group_children
 from latentforest.inference.plan import (
     KnownNodes,
     build_plan,
@@ -25,6 +25,7 @@ from latentforest.inference.plan import (
     place_sums,
 )
 from latentforest.inference.threads import count_threads, map_threads
+from latentforest.kernels.bases import Region
 from latentforest.kernels.plan import (
     BELIEFS,
     BLOCK,
@@ -54,6 +55,7 @@ COLUMN_BYTES = 1 << 28  # pattern columns that are kept of a block while it is l
 CELL_BYTES = 32  # or so many for each of its cells, if that is more: enough for a whole tree
 TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several blocks afterwards
 NODE_BYTES = 1 << 27  # patterns of nodes that are kept for later structures
+REGION_BYTES = 1 << 26  # products of messages around latent variables that are kept for later ones
 LEAST_NODES, MOST_NODES = 1 << 11, 1 << 16  # and nodes
 SMALL_CELLS = 1 << 13  # rows times columns below which threads cost more than they save
 MANY_CORRELATED = 1000  # continuous columns up to which all correlations are kept
@@ -116,6 +118,7 @@ class PatternedData:
         self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[Mask, ...], Grouping] = {}
         self._nodes: KnownNodes = {}
+        self.regions: Recent[tuple[int, ...], Region] = Recent(REGION_BYTES)
         self._summaries: dict[str, ColumnSummary] = {}
         self.continuous = [v.name for v in merged.variables if not v.is_categorical]
         self._correlations: FloatArray | None = None
@@ -184,7 +187,7 @@ class PatternedData:
         data.sample = data.blocks[0].store
         if self.sample is not self.blocks[0].store:
             data.sample = self.sample.with_rows(n)
-        data._groupings, data._whole = {}, None
+        data._groupings, data._whole, data.regions = {}, None, Recent(REGION_BYTES)
         return data
 
     def first_row(self, b: int) -> int:

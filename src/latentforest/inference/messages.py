@@ -7,6 +7,7 @@ leaves contradict each other, underflow may remove a state that would matter: ``
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from latentforest.kernels.arms import (
     N_FACTS,
     Arms,
     Values,
-    measure_tree,
+    measure_trees,
     pass_messages,
 )
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
@@ -79,17 +80,19 @@ class Messages:
         """What other trees add to the log-likelihood of a network with several."""
         if len(self.network.structure.roots) == 1:
             return 0.0
-        return log_likelihood - float(measure_tree(self.arms, self.values, self.number[hub]))
+        return log_likelihood - float(self._likelihoods[self.number[hub]])
 
     def agree_with(self, log_likelihood: float) -> bool:
         """Whether the messages give the log-likelihood of a tree from wherever it is seen."""
         if len(self.network.structure.roots) > 1:
             return True
-        return all(
-            abs(measure_tree(self.arms, self.values, hub) - log_likelihood)
-            <= AGREEMENT * max(1.0, abs(log_likelihood))
-            for hub in range(len(self.hubs))
-        )
+        away = np.abs(self._likelihoods - log_likelihood)
+        return bool(np.all(away <= AGREEMENT * max(1.0, abs(log_likelihood))))
+
+    @cached_property
+    def _likelihoods(self) -> FloatArray:
+        """Log-likelihood of the tree of each latent variable, as it is seen from there."""
+        return measure_trees(self.arms, self.values)
 
     def posterior(self, hub: str) -> FloatArray:
         """P(hub | row) for every row, ``(n_rows, n_states)``."""

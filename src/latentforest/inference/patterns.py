@@ -12,7 +12,7 @@ import heapq
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ FEW_PATTERNS = (
 MOST_COUNTS = 1 << 20  # numbers of patterns that are remembered
 
 Mask = int
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 class Grouping(NamedTuple):
@@ -68,7 +70,7 @@ class PatternStore:
         self._columns = columns
         self._cards = cards
         self._kept: OrderedDict[Mask, PatternColumn] = OrderedDict()
-        self._counts: dict[Mask, int] = {}
+        self.counts: dict[Mask, int] = {}  # of patterns, as far as they are known
         self._size = 0
         self._capacity = capacity
         self._lock = threading.RLock()
@@ -109,14 +111,14 @@ class PatternStore:
 
     def count(self, left: Mask, right: Mask) -> int:
         """Return the number of patterns of a union without keeping its column."""
-        known = self._counts.get(left | right)
+        known = self.counts.get(left | right)
         if known is not None:
             return known
         with self._lock:
             a, b = self.column(left), self.column(right)
             count = count_joint(a.codes, a.n_patterns, b.codes, b.n_patterns)
-            if len(self._counts) < MOST_COUNTS:
-                self._counts[left | right] = count
+            if len(self.counts) < MOST_COUNTS:
+                self.counts[left | right] = count
             return count
 
     def _read(self, j: int) -> PatternColumn:
@@ -166,6 +168,25 @@ class PatternStore:
                 self._size -= old.codes.nbytes + old.first.nbytes
 
 
+class Recent(Generic[Key, Value]):
+    """Results that are kept up to a number of bytes; when there are more, all are forgotten."""
+
+    def __init__(self, capacity: int) -> None:
+        self._kept: dict[Key, Value] = {}
+        self._size, self._capacity = 0, capacity
+
+    def find(self, key: Key) -> Value | None:
+        """Return what is kept under a key."""
+        return self._kept.get(key)
+
+    def keep(self, key: Key, value: Value, size: int) -> None:
+        """Keep a result of so many bytes."""
+        if self._size + size > self._capacity:
+            self._kept, self._size = {}, 0
+        self._kept[key] = value
+        self._size += size
+
+
 def single_bits(mask: Mask) -> list[Mask]:
     """Split a mask into its bits, lowest first."""
     bits = []
@@ -196,6 +217,7 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
     alive = dict.fromkeys(tops)
     sizes = {mask: store.column(mask).n_patterns for mask in tops}
     queue: list[tuple[int, int, Mask, Mask]] = []
+    counts = store.counts
 
     def consider(i: int, first: int, last: int) -> None:
         here = tops[i]
@@ -204,7 +226,7 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
         for j in range(max(first, 0), min(last + 1, len(tops))):
             there = tops[j]
             if j != i and sizes[there] <= most:
-                count = store.count(here, there)
+                count = counts.get(here | there) or store.count(here, there)
                 if count <= most:
                     pair = (here, there) if i < j else (there, here)
                     heapq.heappush(queue, (count, len(queue), *pair))

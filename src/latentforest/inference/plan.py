@@ -100,6 +100,7 @@ def draw_forest(
         Nodes of other forests over the same table; new ones are added.
     """
     known = {} if known is None else known
+    shapes, children_of = structure.shapes, structure.all_children
     continuous = {name: bits[name] for name in structure.continuous}
     blocks = find_blocks(structure) if continuous else ()
     reached = _reach(structure, dense) if dense else structure.order
@@ -108,22 +109,23 @@ def draw_forest(
     for name in reversed(reached):
         if name in continuous:
             continue
-        parents, shape, own = structure.parents(name), structure.shape(name), bits.get(name, 0)
-        card, below = shape[-1], structure.children(name)
-        width = shape[0] if parents else card
+        shape, below, own = shapes[name], children_of[name], bits.get(name, 0)
+        card, is_root = shape[-1], len(shape) == 1
         if name in dense:
-            drawn[name] = Node(P.DENSE, card, width, _find_mask(structure, name, bits), name)
-        elif own and parents and not below:
-            key = (name, card, width)
+            drawn[name] = Node(P.DENSE, card, shape[0], _find_mask(structure, name, bits), name)
+        elif own and not is_root and not below:
+            key = (name, shape)
             drawn[name] = known.get(key) or known.setdefault(
-                key, Node(P.LEAF, card, width, own, name)
+                key, Node(P.LEAF, card, shape[0], own, name)
             )
         else:
             children = [drawn[child] for child in below if child in drawn]
-            measures = [child for child in below if child in continuous] if continuous else ()
-            here = [block for block in blocks if block.parent == name]
             # A node in the dictionary keeps its children, so that nothing else has their ids.
-            key = (name, card, width, not parents, *map(id, children), *measures, *here)
+            key = (name, shape, *map(id, children))
+            measures: list[str] = []
+            if continuous:
+                measures = [child for child in below if child in continuous]
+                key = (*key, *measures, *(block for block in blocks if block.parent == name))
             node = known.get(key)
             if node is None:
                 children += _draw_gaussians(measures, card, continuous, blocks)
@@ -134,7 +136,7 @@ def draw_forest(
                     children.append(Node(P.DENSE, card, card, 0))
                 mask = _union(child.mask for child in children)
                 children = _gather(children, card, group)
-                node = Node(P.HIDDEN, card, width, mask, name, children, not parents)
+                node = Node(P.HIDDEN, card, shape[0], mask, name, children, is_root)
                 known[key] = node
             drawn[name] = node
     alone = _draw_gaussians(structure.roots, 1, continuous, blocks)

@@ -296,11 +296,15 @@ def spread_prior(arms: Arms, values: Values, hub: int, target: FloatArray, row: 
 
 
 @kernel
-def measure_tree(arms: Arms, values: Values, hub: int) -> float:
-    """Log-likelihood of the tree that a latent variable belongs to."""
-    row = padded(arms.width[arms.first[hub]])
-    target = np.empty(values.weights.shape[0] * row)
-    spread_prior(arms, values, hub, target, row)
-    first, last = arms.first[hub], arms.first[hub + 1]
-    constant, _ = gather_arms(arms, values, first, last, np.int64(-1), target, row, np.int64(0))
-    return constant + normalise_rows(target, row, values.weights, EVERY)
+def measure_trees(arms: Arms, values: Values) -> FloatArray:
+    """Log-likelihood of the tree that each latent variable belongs to, as it is seen from there."""
+    n_hubs = arms.first.shape[0] - 1
+    result = np.empty(n_hubs)
+    for hub in range(n_hubs):
+        first, last = arms.first[hub], arms.first[hub + 1]
+        row = padded(arms.width[first])
+        target = np.empty(values.weights.shape[0] * row)
+        spread_prior(arms, values, hub, target, row)
+        constant, _ = gather_arms(arms, values, first, last, np.int64(-1), target, row, np.int64(0))
+        result[hub] = constant + normalise_rows(target, row, values.weights, EVERY)
+    return result

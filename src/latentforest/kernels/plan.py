@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from latentforest.kernels.compilation import kernel
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
 
 # Kinds of nodes.
@@ -127,24 +128,32 @@ def _zeros_on_line(n: int) -> FloatArray:
 
 def make_workspace(plan: Plan) -> Workspace:
     """Allocate working memory and place the frozen messages in it."""
-    buffer = _zeros_on_line(plan.sizes[N_DOUBLES])
-    records = plan.nodes.reshape(-1, N_FIELDS)
-    taken = 0
-    for record in records[records[:, KIND] == DENSE]:
-        n, place = record[N_PATTERNS] * record[COLUMN], record[MESSAGES]
-        buffer[place : place + n] = plan.evidence[taken : taken + n]
-        taken += n
-    for record in records[(records[:, KIND] == LEAF) & (records[:, N_PATTERNS] > records[:, CARD])]:
-        missing = record[MESSAGES] + record[CARD] * record[COLUMN]  # the last pattern
-        buffer[missing : missing + record[WIDTH]] = 1.0
-    for record in records[(records[:, IS_ROOT] == 1) & (records[:, PARAMETERS] < 0)]:
-        buffer[record[TABLE]] = 1.0  # a root of a single state
+    sizes = plan.sizes.tolist()
+    buffer, likelihood = _zeros_on_line(sizes[N_DOUBLES]), np.ones((2, sizes[ROOT_PATTERNS]))
+    _place_frozen(plan.nodes, plan.evidence, buffer)
     return Workspace(
         buffer,
-        np.zeros(plan.sizes[N_SHIFTS], np.int32),
+        np.zeros(sizes[N_SHIFTS], np.int32),
         np.zeros(len(plan.nodes), np.bool_),
-        np.ones(plan.sizes[ROOT_PATTERNS]),
-        np.ones(plan.sizes[ROOT_PATTERNS]),
-        np.zeros(plan.sizes[DEGREE], np.int64),
+        likelihood[0],
+        likelihood[1],
+        np.zeros(sizes[DEGREE], np.int64),
         np.zeros(len(plan.weights) + 1, np.int64),
     )
+
+
+@kernel
+def _place_frozen(nodes: LongArray, evidence: FloatArray, buffer: FloatArray) -> None:
+    """Place what no iteration changes: dense messages, ones of missing values, of single states."""
+    taken = 0
+    for u in range(0, nodes.shape[0], N_FIELDS):
+        if nodes[u + KIND] == DENSE:
+            for i in range(nodes[u + N_PATTERNS] * nodes[u + COLUMN]):
+                buffer[nodes[u + MESSAGES] + i] = evidence[taken]
+                taken += 1
+        if nodes[u + KIND] == LEAF and nodes[u + N_PATTERNS] > nodes[u + CARD]:
+            missing = nodes[u + MESSAGES] + nodes[u + CARD] * nodes[u + COLUMN]  # the last pattern
+            for k in range(nodes[u + WIDTH]):
+                buffer[missing + k] = 1.0
+        if nodes[u + IS_ROOT] == 1 and nodes[u + PARAMETERS] < 0:
+            buffer[nodes[u + TABLE]] = 1.0  # a root of a single state

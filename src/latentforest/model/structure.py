@@ -233,6 +233,16 @@ class Structure:
         """Where the table of each variable starts in the flat parameter vector."""
         return self._offsets
 
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """Shape of the table of each variable."""
+        return self._shapes
+
+    @property
+    def all_children(self) -> Mapping[str, tuple[str, ...]]:
+        """Children of each variable."""
+        return self._children
+
     def table_view(self, parameters: NDArray[np.float64], name: str) -> NDArray[np.float64]:
         """Return a variable's table as a view of the flat parameter vector."""
         start, shape = self.offset(name), self._shapes[name]

@@ -113,6 +113,25 @@ class _Groups:
 def _group(messages: Messages, names: Sequence[str], arms: Sequence[int], has_base: bool) -> Region:
     """Put product nodes above the arms, down to one if that has to meet a base.
 
+    They depend on the columns behind each arm only, so that they are found once for a table.
+    """
+    column, known = messages.arms.column, messages.data.regions
+    masks = [
+        messages.masks[z] if column[arm] != EACH_ROW else 0
+        for z, arm in zip(names, arms, strict=True)
+    ]
+    region = known.find((has_base, *masks))
+    if region is None:
+        region = _find_groups(messages, names, arms, has_base)
+        known.keep((has_base, *masks), region, region.codes.nbytes)
+    return region._replace(arms=np.array(arms, np.int64))
+
+
+def _find_groups(
+    messages: Messages, names: Sequence[str], arms: Sequence[int], has_base: bool
+) -> Region:
+    """Find the product nodes above some arms.
+
     Continuous leaves come together first: these groups will be one node, of which only the last
     needs patterns.
     """

@@ -56,14 +56,17 @@ class NodeRelocation(TreeCandidate):
             if len(rest) != 2 or not _may_dissolve(tree, rules, origin, rest):
                 return
             dissolved, saved = (rest[0], rest[1]), _saved_by_dissolving(tree, origin, rest)
+        changes = {
+            tree.cards[target]: change_of_relocation(tree, moved, origin, target) - saved
+            for target in {tree.cards[z]: z for z in tree.latents}.values()
+            if tree.is_regular_after(moved, origin, tree.cards[target])
+        }
         for target in tree.latents:
             if target == origin or target not in targets or target in rules.fixed:
                 continue
-            card = tree.cards[target]
-            if not tree.is_regular_after(moved, origin, card):
-                continue
-            change = change_of_relocation(tree, moved, origin, target) - saved
-            yield cls(change, moved, origin, target, dissolved)
+            change = changes.get(tree.cards[target])
+            if change is not None:
+                yield cls(change, moved, origin, target, dissolved)
 
     @property
     def root(self) -> str:
