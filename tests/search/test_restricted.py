@@ -9,6 +9,7 @@ from latentforest.estimation.em import EMSettings
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.messages import Messages
+from latentforest.kernels.mediator_starts import start_mediators
 from latentforest.model import Network, Structure
 from latentforest.search import restricted as restricted_module
 from latentforest.search.candidate import Effort, Proposal
@@ -20,6 +21,7 @@ from latentforest.search.operators import (
     StateDeletion,
     StateIntroduction,
 )
+from latentforest.search.operators.node_introduction import introduce
 from latentforest.search.operators.state_deletion import merge_all
 from latentforest.search.operators.state_introduction import split_all
 from latentforest.search.restricted import evaluate_restricted, fit_slowly
@@ -213,6 +215,48 @@ def test_states_are_split_and_merged_first_then_drawn(seed, guess):
                     base = np.full(messages.card(z), 1 / messages.card(z))
                 drawn = 0.5 * (base + part / part.sum(axis=1, keepdims=True))
                 np.testing.assert_allclose(start[z], drawn)
+
+
+@pytest.mark.parametrize("seed", SEEDS[::3])
+def test_mediators_start_as_copies_of_the_hub_then_drawn(seed):
+    model, n_random = draw_model(seed), 2
+    messages, structure = model.messages, model.network.structure
+    rng = np.random.default_rng(seed)
+    for hub in model.network.latents:
+        names, width = messages.neighbours(hub), messages.card(hub)
+        above = structure.parents(hub)
+        for card in range(2, width + 1):
+            copy = introduce(width, card)
+            shapes = [copy.shape, (card, sum(map(messages.card, names)))]
+            shapes += [(messages.card(z), card) for z in above] + [(card, width) for _ in above]
+            noise = [rng.exponential(size=(n_random, *shape)) for shape in shapes]
+            flat = np.concatenate([each.ravel() for each in noise])
+            found, places = start_mediators(
+                messages.arms, messages.values, messages.number[hub], card, n_random, flat, flat[:0]
+            )
+            expected = [[soften(copy), *normalised(noise[0])]]
+            for z, drawn in zip(above, noise[2:3], strict=True):
+                expected.append([soften(messages.table(z, hub) @ copy), *normalised(drawn)])
+                shared = copy.T / copy.sum(axis=0)[:, None]
+                expected.append([soften(shared), *normalised(noise[3])])
+            taken = 0
+            for z in names:
+                drawn = normalised(noise[1][:, :, taken : taken + messages.card(z)])
+                taken += messages.card(z)
+                base = messages.table(hub) @ messages.table(hub, z)
+                if z in model.network.latents:
+                    base = np.full(messages.card(z), 1 / messages.card(z))
+                expected.append([soften(messages.table(hub, z)[:card]), *(0.5 * (base + drawn))])
+            parts = [np.array(tables).ravel() for tables in expected]
+            np.testing.assert_allclose(found, np.concatenate(parts), rtol=1e-12)
+            sizes = [0, *np.cumsum([part.size for part in parts])[:-1]]
+            if not above:
+                sizes[1:1] = [sizes[1], sizes[1]]
+            assert places.tolist() == sizes
+
+
+def normalised(tables):
+    return tables / tables.sum(axis=-1, keepdims=True)
 
 
 @pytest.mark.parametrize("seed", SEEDS[::2])

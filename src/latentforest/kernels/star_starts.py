@@ -20,7 +20,7 @@ APART = 0.5  # how far the halves of a split state are pushed apart
 
 
 @part
-def _find_first(arms: Arms, hub: int) -> LongArray:
+def find_first(arms: Arms, hub: int) -> LongArray:
     """Column at which the table of each arm begins, and where the last one ends."""
     lo, hi = arms.first[hub], arms.first[hub + 1]
     first = np.zeros(hi - lo + 1, np.int64)
@@ -31,7 +31,7 @@ def _find_first(arms: Arms, hub: int) -> LongArray:
 
 
 @part
-def _gather_tables(arms: Arms, values: Values, hub: int, first: LongArray) -> FloatArray:
+def gather_tables(arms: Arms, values: Values, hub: int, first: LongArray) -> FloatArray:
     """Put the tables of the categorical neighbours side by side."""
     lo, width = arms.first[hub], arms.width[arms.first[hub]]
     joined = np.empty((width, first[-1]))
@@ -96,13 +96,14 @@ def _merge_all(
 
 
 @part
-def _soften(row: FloatArray, lo: int, hi: int) -> None:
+def soften(row: FloatArray, lo: int, hi: int) -> None:
+    """Mix a part of a row with the uniform distribution."""
     for c in range(lo, hi):
         row[c] = (1.0 - SOFT) * row[c] + SOFT / (hi - lo)
 
 
 @part
-def _draw_row(noise: FloatArray, place: int, base: FloatArray, row: FloatArray, lo: int) -> None:
+def draw_row(noise: FloatArray, place: int, base: FloatArray, row: FloatArray, lo: int) -> None:
     """Set a part of a row halfway between a distribution and a draw from the simplex."""
     n, total = base.shape[0], 0.0
     for x in range(n):
@@ -112,7 +113,7 @@ def _draw_row(noise: FloatArray, place: int, base: FloatArray, row: FloatArray, 
 
 
 @part
-def _find_base(
+def find_base(
     arms: Arms, hub: int, prior: FloatArray, joined: FloatArray, first: LongArray, i: int
 ) -> FloatArray:
     """The distribution of a neighbour; uniform if it is latent."""
@@ -136,10 +137,10 @@ def start_star(arms: Arms, values: Values, task: Task) -> FloatArray:
     all starts of each continuous neighbour's table, guessed and random.
     """
     hub, card, n_random, noise = task.hub, task.marks[0], task.n_starts, task.blocks
-    lo, first = arms.first[hub], _find_first(arms, hub)
+    lo, first = arms.first[hub], find_first(arms, hub)
     width, n_arms, n_columns = arms.width[lo], first.shape[0] - 1, first[-1]
     prior = values.tables[arms.prior[hub] : arms.prior[hub] + width]
-    joined = _gather_tables(arms, values, hub, first)
+    joined = gather_tables(arms, values, hub, first)
     n_guesses = width if card > width else width * (width - 1) // 2
     priors = np.empty((n_guesses + n_random, card))
     tables = np.empty((n_guesses + n_random, card, n_columns))
@@ -148,19 +149,19 @@ def start_star(arms: Arms, values: Values, task: Task) -> FloatArray:
     else:
         _merge_all(prior, joined, priors, tables)
     for s in range(n_guesses):
-        _soften(priors[s], 0, card)
+        soften(priors[s], 0, card)
         for y in range(card):
             for i in range(n_arms):
-                _soften(tables[s, y], first[i], first[i + 1])
+                soften(tables[s, y], first[i], first[i + 1])
     uniform, behind = np.full(card, 1.0 / card), n_random * card * n_columns
     for i in range(n_arms):
-        base = _find_base(arms, hub, prior, joined, first, i)
+        base = find_base(arms, hub, prior, joined, first, i)
         for s in range(n_random):
             for y in range(card):
                 place = (s * card + y) * n_columns + first[i]
-                _draw_row(noise, place, base, tables[n_guesses + s, y], first[i])
+                draw_row(noise, place, base, tables[n_guesses + s, y], first[i])
     for s in range(n_random):
-        _draw_row(noise, behind + s * card, uniform, priors[n_guesses + s], 0)
+        draw_row(noise, behind + s * card, uniform, priors[n_guesses + s], 0)
     numbers = noise[behind + n_random * card :]
     return _lay_out(arms, task, first, priors, tables, numbers)
 

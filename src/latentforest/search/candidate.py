@@ -116,29 +116,7 @@ class Effort:
         """Stopping rules of the kernels: plain EM, ``nu`` iterations."""
         return Limits(self.nu, -np.inf, False, self.nu)
 
-    def stream(self, *names: str) -> Stream:
-        """Random tables for what these names identify."""
-        return Stream(zlib.crc32("\0".join(names).encode()) | self.seed << 32)
-
     def generator(self, *names: str) -> np.random.Generator:
         """Random numbers for what these names identify."""
         key = zlib.crc32("\0".join(names).encode()) | self.seed << 32
         return np.random.Generator(np.random.Philox(key=key))
-
-
-class Stream:
-    """Random tables, one after another."""
-
-    def __init__(self, key: int) -> None:
-        self.generator = np.random.Generator(np.random.Philox(key=key))
-
-    def draw(self, n_starts: int, shape: tuple[int, ...]) -> FloatArray:
-        """Draw rows of tables uniformly from the simplex, for each start."""
-        noise = self.generator.standard_exponential((n_starts, *shape))
-        noise /= noise.sum(axis=-1, keepdims=True)
-        return noise
-
-    def draw_around(self, base: FloatArray, n_starts: int, n_rows: int) -> FloatArray:
-        """Draw rows of tables halfway between a distribution and the uniform draw."""
-        drawn: FloatArray = 0.5 * (base + self.draw(n_starts, (n_rows, len(base))))
-        return drawn

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
+from numpy.random import Generator
 
 from latentforest.data.variable import Variable
 from latentforest.estimation.starts import Seeder
 from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
-from latentforest.search.candidate import Stream
-from latentforest.search.tables import SideBySide
 
 
 def draw_tables(
-    messages: Messages, hub: str, names: Sequence[str], stream: Stream, n_starts: int, card: int
+    messages: Messages, hub: str, names: Sequence[str], rng: Generator, n_starts: int, card: int
 ) -> dict[str, FloatArray]:
     """Draw tables of neighbours of a latent variable, were it to have ``card`` states.
 
@@ -24,36 +24,21 @@ def draw_tables(
     (uniform, if it is latent) and a uniform draw. Gaussians have the values of rows that lie apart
     as their means, the same rows for all neighbours.
     """
-    tables = draw_gaussians(messages, hub, names, stream, n_starts, card)
+    tables = draw_gaussians(messages, hub, names, rng, n_starts, card)
     others = [z for z in names if z not in tables]
-    beside = SideBySide([messages.card(z) for z in others])
-    drawn = draw_side_by_side(messages, hub, others, beside, stream, n_starts, card)
-    return tables | dict(zip(others, beside.parts(drawn), strict=True))
-
-
-def draw_side_by_side(
-    messages: Messages,
-    hub: str,
-    names: Sequence[str],
-    beside: SideBySide,
-    stream: Stream,
-    n_starts: int,
-    card: int,
-) -> FloatArray:
-    """Draw tables of categorical neighbours, ``(n_starts, card, columns of all tables)``."""
-    prior, bases = messages.table(hub), [np.empty(0)]
-    for z in names:
-        n_states, is_latent = messages.card(z), z in messages.number
-        bases.append(
-            np.full(n_states, 1 / n_states) if is_latent else prior @ messages.table(hub, z)
-        )
-    noise = stream.generator.standard_exponential((n_starts, card, beside.edges[-1]))
-    drawn: FloatArray = 0.5 * (np.concatenate(bases) + beside.normalised(noise))
-    return drawn
+    edges = list(accumulate(map(messages.card, others), initial=0))
+    noise = rng.standard_exponential((n_starts, card, edges[-1]))
+    for z, (low, high) in zip(others, pairwise(edges), strict=True):
+        base = messages.table(hub) @ messages.table(hub, z)
+        if z in messages.number:
+            base = np.full(high - low, 1 / (high - low))
+        drawn = noise[:, :, low:high]
+        tables[z] = 0.5 * (base + drawn / drawn.sum(axis=2, keepdims=True))
+    return tables
 
 
 def draw_gaussians(
-    messages: Messages, hub: str, names: Sequence[str], stream: Stream, n_starts: int, card: int
+    messages: Messages, hub: str, names: Sequence[str], rng: Generator, n_starts: int, card: int
 ) -> dict[str, FloatArray]:
     """Draw tables of the continuous ones among neighbours, ``(n_starts, card, 2)`` each."""
     numbers = [z for z in names if z in messages.network.structure.continuous]
@@ -63,7 +48,7 @@ def draw_gaussians(
     structure = Structure(variables, dict.fromkeys(numbers, hub))
     seeder = Seeder(structure, messages.data.dataset, hub, numbers, messages.data.summary)
     starts = np.empty((n_starts, structure.n_values))
-    seeder.fill(starts, [seeder.draw(stream.generator) for _ in range(n_starts)])
+    seeder.fill(starts, [seeder.draw(rng) for _ in range(n_starts)])
     places = {z: structure.offset(z) for z in numbers}
     return {
         z: starts[:, place : place + 2 * card].reshape(n_starts, card, 2)

@@ -111,17 +111,17 @@ class FitOfStates:
         """Draw what the starts are made of; see `star_starts.start_star`."""
         messages, hub, card, mu = self.messages, self.hub, self.card, self.effort.mu
         names, continuous = messages.neighbours(hub), messages.network.structure.continuous
-        stream = self.effort.stream(hub, self.candidate.operator)
+        rng = self.effort.generator(hub, self.candidate.operator)
         numbers = [z for z in names if z in continuous] if continuous else []
         if not numbers:
             n_columns = sum(map(messages.card, names))
-            return stream.generator.standard_exponential(mu * card * (n_columns + 1))
+            return rng.standard_exponential(mu * card * (n_columns + 1))
         tables = {z: messages.table(hub, z) for z in numbers}
         steps = find_steps(messages, hub, sorted(numbers))
         guessed = self.guesses(Around(messages.table(hub), tables, numbers, steps))
-        drawn = draw_gaussians(messages, hub, names, stream, mu, card)
+        drawn = draw_gaussians(messages, hub, names, rng, mu, card)
         n_columns = sum(messages.card(z) for z in names if z not in tables)
-        noise = stream.generator.standard_exponential(mu * card * (n_columns + 1))
+        noise = rng.standard_exponential(mu * card * (n_columns + 1))
         parts = [np.concatenate([[g.tables[z] for g in guessed], drawn[z]]) for z in numbers]
         rows = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
         return np.concatenate([noise, rows.ravel()])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -29,27 +28,6 @@ def mix(shares: FloatArray, table: FloatArray, is_continuous: bool) -> FloatArra
         away = table[:, 0] - mixed[:, :1]
         mixed[:, 1] += (shares * away**2).sum(axis=1)
     return mixed
-
-
-class SideBySide:
-    """Tables that lie beside each other along the last axis, to be handled in one go."""
-
-    def __init__(self, widths: Sequence[int]) -> None:
-        self.widths = np.array(widths, np.int64)
-        self.edges = list(accumulate(widths, initial=0))
-        self._first = np.array(self.edges[:-1], np.int64)
-
-    def normalised(self, joined: FloatArray) -> FloatArray:
-        """Divide the rows of each table by their sums."""
-        if not joined.size:
-            return joined
-        sums = np.add.reduceat(joined, self._first, axis=-1)
-        rows: FloatArray = joined / np.repeat(sums, self.widths, axis=-1)
-        return rows
-
-    def parts(self, joined: FloatArray) -> list[FloatArray]:
-        """The tables, as views."""
-        return [joined[..., low:high] for low, high in pairwise(self.edges)]
 
 
 def soften_unless(is_continuous: bool, table: FloatArray) -> FloatArray:

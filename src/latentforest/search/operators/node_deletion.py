@@ -83,10 +83,10 @@ class _Fit:
     def __call__(self) -> list[Proposal]:
         messages, effort, node = self.messages, self.effort, self.candidate.node
         into, n_random = self.candidate.into, self.effort.mu - 1
-        through, stream = messages.table(into, node), effort.stream(node, into, "ND")
+        through, rng = messages.table(into, node), effort.generator(node, into, "ND")
         blocks = [np.ones((effort.mu, len(through)))]
         moved, numbers = self.candidate.moved, messages.network.structure.continuous
-        drawn = draw_tables(messages, node, moved, stream, n_random, len(through))
+        drawn = draw_tables(messages, node, moved, rng, n_random, len(through))
         for z in moved:
             guess = mix(through, messages.table(node, z), z in numbers)
             guess = soften_unless(z in numbers, guess)

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -14,19 +13,18 @@ import numpy as np
 from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
 from latentforest.kernels.bases import EMPTY, MEDIATORS, UPPER_MEDIATORS
+from latentforest.kernels.mediator_starts import start_mediators
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
 from latentforest.search.batches import Batch, split_work
 from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
 from latentforest.search.naming import name_new_latent
-from latentforest.search.random_tables import draw_tables
+from latentforest.search.random_tables import draw_gaussians
 from latentforest.search.regularity import most_states
-from latentforest.search.tables import pack, soften, soften_unless
+from latentforest.search.tables import pack, soften
 from latentforest.search.tree import Rules, Tree
 
 PIECE_ROWS = 1_000_000  # rows times candidates of one task
-
-Blocks = tuple[FloatArray, LongArray]  # tables in one vector, and where each of them begins
 
 
 @dataclass(frozen=True)
@@ -151,49 +149,30 @@ def introduce(hub_card: int, card: int) -> FloatArray:
 
 
 class _Starts:
-    """Starts of all mediators around a hub: a copy of the hub, then random ones.
-
-    The starts of a neighbour's table are the same in all candidates of the hub.
-    """
+    """Starts of all mediators around a hub; see `mediator_starts.start_mediators`."""
 
     def __init__(self, messages: Messages, hub: str, card: int, effort: Effort) -> None:
         structure, n_random = messages.network.structure, effort.mu - 1
-        hub_card, self.card = structure.shape(hub)[-1], card
-        copy, stream = introduce(hub_card, card), effort.stream(hub, "NI")
-        self.mediator = _join(soften(copy), stream.draw(n_random, copy.shape))
-        around = messages.neighbours(hub)
-        random = draw_tables(messages, hub, around, stream, n_random, card)
-        self.neighbours = []
-        for z in around:
-            guess = soften_unless(z in structure.continuous, messages.table(hub, z)[:card])
-            self.neighbours.append(_join(guess, random[z]))
-        self.upper: list[FloatArray] = []
-        for parent in structure.parents(hub):
-            below = soften(copy.T / copy.sum(axis=0)[:, None])
-            drawn = stream.draw(n_random, (structure.shape(parent)[-1], card))
-            self.upper = [
-                _join(soften(messages.table(parent, hub) @ copy), drawn),
-                _join(below, stream.draw(n_random, below.shape)),
-            ]
+        names, hub_card, self.card = messages.neighbours(hub), messages.card(hub), card
+        rng = effort.generator(hub, "NI")
+        n_columns = sum(messages.card(z) for z in names if z not in structure.continuous)
+        n_upper = sum(messages.card(parent) + hub_card for parent in structure.parents(hub))
+        n_lower, n_others = n_random * card * hub_card, n_random * card * (n_columns + n_upper)
+        if n_columns == sum(map(messages.card, names)):
+            noise, numbers = rng.standard_exponential(n_lower + n_others), np.empty(0)
+        else:
+            first = rng.standard_exponential(n_lower)
+            drawn = draw_gaussians(messages, hub, names, rng, n_random, card)
+            numbers = np.concatenate([drawn[z].ravel() for z in names if z in drawn])
+            noise = np.concatenate([first, rng.standard_exponential(n_others)])
+        number = messages.number[hub]
+        self.blocks, self._places = start_mediators(
+            messages.arms, messages.values, number, card, n_random, noise, numbers
+        )
 
-    @cached_property
-    def lower_blocks(self) -> Blocks:
-        """Starts of mediators below the hub."""
-        return _lay_out([self.mediator, *self.neighbours])
-
-    @cached_property
-    def upper_blocks(self) -> Blocks:
-        """Starts of mediators between the hub and its parent."""
-        return _lay_out([*self.upper, *self.neighbours])
-
-
-def _lay_out(parts: list[FloatArray]) -> Blocks:
-    sizes = np.array([part.size for part in parts], np.int64)
-    return np.concatenate([part.ravel() for part in parts]), np.cumsum(sizes) - sizes
-
-
-def _join(guess: FloatArray, random: FloatArray) -> FloatArray:
-    return np.concatenate([guess[None], random])
+    def find_places(self, is_upper: bool) -> LongArray:
+        """Say where the tables of a mediator begin, and those of all neighbours."""
+        return self._places[1:] if is_upper else np.delete(self._places, (1, 2))
 
 
 class _Fit:
@@ -217,13 +196,12 @@ class _Fit:
         rights = [messages.arm(hub, candidate.right) - first for candidate in candidates]
         cards = [candidate.card for candidate in candidates]
         batch = Batch(groups, rights, len(messages.neighbours(hub)), cards)
-        blocks, places = starts.upper_blocks if is_upper else starts.lower_blocks
         task = EMPTY._replace(
             kind=UPPER_MEDIATORS if is_upper else MEDIATORS,
             hub=messages.number[hub],
             most=starts.card,
-            blocks=blocks,
-            places=places,
+            blocks=starts.blocks,
+            places=starts.find_places(is_upper),
             n_starts=self.effort.mu,
         )
         root_card = messages.card(groups[0][0].root)
