@@ -143,8 +143,8 @@ def profile() -> None:
     import latentforest.inference.messages as messages
     import latentforest.inference.patterns as patterns
     import latentforest.inference.plan as plan
-    import latentforest.search.batches as batches
-    import latentforest.search.star as star
+    import latentforest.search.local_fits as local_fits
+    import latentforest.search.operators.node_introduction as ni
 
     spent: dict[str, float] = defaultdict(float)
 
@@ -161,8 +161,8 @@ def profile() -> None:
 
     watch(messages, "pass_messages", lambda *_: "messages")
     watch(messages, "measure_trees", lambda *_: "messages")
-    for module in (batches, star):
-        watch(module, "run_tasks", lambda *args: f"candidates: {KINDS[args[2].common.kind]}")
+    watch(local_fits, "run_tasks", lambda *args: f"candidates: {KINDS[args[2].common.kind]}")
+    watch(ni, "start_mediators", lambda *_: "candidates: NI")
     watch(em, "climb_pyramid", lambda *_: "full EM")
     watch(patterns, "join", lambda *_: "patterns")
     watch(patterns, "count_joint", lambda *_: "patterns")

@@ -6,7 +6,6 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
-from latentforest.kernels.bases import EMPTY, STAR_AROUND
 from latentforest.kernels.star_starts import start_star
 from latentforest.model import Network, Structure
 from reference.enumeration import trees_of
@@ -52,15 +51,9 @@ def put_tables(network, tables):
 
 def list_starts(fit):
     """Tables of all starts of a fit of SI or SD, as its kernel makes them."""
-    messages, hub, card = fit.messages, fit.hub, fit.card
-    task = EMPTY._replace(
-        kind=STAR_AROUND,
-        hub=messages.number[hub],
-        arm=-1,
-        marks=np.array([card]),
-        blocks=fit.draw(),
-        n_starts=fit.effort.mu,
-    )
+    messages, (candidate,) = fit.messages, fit.candidates
+    hub, card = candidate.hub, candidate.card
+    task = fit.tasks.common._replace(arm=-1, marks=fit.tasks.marks[0])
     starts = []
     for row in start_star(messages.arms, messages.values, task):
         tables, taken = {hub: row[:card]}, card

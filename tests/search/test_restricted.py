@@ -179,7 +179,8 @@ def test_the_pyramid_of_states_is_that_of_em_on_the_whole_network(seed):
     dataset, effort = model.data.dataset, Effort(2, 12, 0)
     for operator in (StateIntroduction, StateDeletion):
         for fit in operator.plan_fits(model.messages, propose(model, [operator]), effort):
-            (proposal,) = fit()
+            fit.run()
+            (proposal,) = fit
             edited = proposal.candidate.edit(model.network)
             networks = [put_tables(edited, tables) for tables in list_starts(fit)]
             expected = climb_restricted_pyramid(networks, dataset, proposal.candidate.region, 12)
@@ -193,7 +194,8 @@ def test_states_are_split_and_merged_first_then_drawn(seed, guess):
     messages, network = model.messages, model.network
     operator = StateIntroduction if guess is split_all else StateDeletion
     for fit in operator.plan_fits(messages, propose(model, [operator]), Effort(mu, 12, 0)):
-        hub, names, starts = fit.hub, messages.neighbours(fit.hub), list_starts(fit)
+        (candidate,), starts = fit.candidates, list_starts(fit)
+        hub, card, names = candidate.hub, candidate.card, candidate.neighbours
         around = Around(messages.table(hub), {z: messages.table(hub, z) for z in names}, ())
         guesses = guess(around)
         assert len(starts) == len(guesses) + mu
@@ -201,11 +203,11 @@ def test_states_are_split_and_merged_first_then_drawn(seed, guess):
             expected = {hub: guessed.prior, **guessed.tables}
             for name in (hub, *names):
                 np.testing.assert_allclose(start[name], soften(expected[name]), rtol=1e-12)
-        noise, n_columns = fit.draw(), sum(map(messages.card, names))
-        first = noise[: mu * fit.card * n_columns].reshape(mu, fit.card, n_columns)
-        last = noise[first.size :].reshape(mu, fit.card)
+        noise, n_columns = fit.tasks.common.blocks, sum(map(messages.card, names))
+        first = noise[: mu * card * n_columns].reshape(mu, card, n_columns)
+        last = noise[first.size :].reshape(mu, card)
         for s, start in enumerate(starts[len(guesses) :]):
-            np.testing.assert_allclose(start[hub], 0.5 / fit.card + 0.5 * last[s] / last[s].sum())
+            np.testing.assert_allclose(start[hub], 0.5 / card + 0.5 * last[s] / last[s].sum())
             taken = 0
             for z in names:
                 part = first[s, :, taken : taken + messages.card(z)]

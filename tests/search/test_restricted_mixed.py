@@ -151,7 +151,8 @@ def test_the_pyramid_of_states_is_that_of_em_on_the_whole_network(seed, monkeypa
     monkeypatch.setattr("reference.restricted.objective_of", _measure)
     for operator in (StateIntroduction, StateDeletion):
         for fit in operator.plan_fits(model.messages, propose(model, [operator]), effort):
-            (proposal,) = fit()
+            fit.run()
+            (proposal,) = fit
             edited = proposal.candidate.edit(model.network)
             networks = [put_tables(edited, tables) for tables in list_starts(fit)]
             expected = climb_restricted_pyramid(networks, dataset, proposal.candidate.region, 12)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import zlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from latentforest.inference.messages import Messages
 from latentforest.kernels.em import Limits
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
-from latentforest.search.tree import Rules, Tree
 
 
 @dataclass(frozen=True)
@@ -57,23 +54,6 @@ class Candidate:
         """Say where the operator is applied."""
 
 
-@dataclass(frozen=True)
-class TreeCandidate(Candidate):
-    """One way to apply an operator to a latent tree whose columns are leaves of their own."""
-
-    @classmethod
-    @abstractmethod
-    def propose(cls, tree: Tree, rules: Rules) -> Iterator[TreeCandidate]:
-        """Yield the candidates of this operator, regular models only."""
-
-    @classmethod
-    @abstractmethod
-    def plan_fits(
-        cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[Task]:
-        """Return local fits of all candidates, to be run in any order."""
-
-
 class Proposal(NamedTuple):
     """A candidate with its restricted log-likelihood and the tables that reach it."""
 
@@ -84,9 +64,6 @@ class Proposal(NamedTuple):
     def realise(self, network: Network) -> Network:
         """Apply the operator to the network and give it these tables."""
         return self.candidate.realise(network, self.tables)
-
-
-Task = Callable[[], list[Proposal]]
 
 
 @dataclass(frozen=True)

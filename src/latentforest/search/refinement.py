@@ -21,7 +21,7 @@ from latentforest.inference.mixed_information import expected_moments, gaussian_
 from latentforest.inference.posteriors import compute_all_posteriors
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Proposal, TreeCandidate
+from latentforest.search.candidate import Candidate, Effort, Proposal
 from latentforest.search.model import Model, fit_fully, is_better
 from latentforest.search.operators import (
     NodeDeletion,
@@ -32,6 +32,7 @@ from latentforest.search.operators import (
 from latentforest.search.restricted import evaluate_restricted
 from latentforest.search.tables import pack
 from latentforest.search.tree import Rules, Tree
+from latentforest.search.tree_candidate import TreeCandidate
 
 LEAST_GAIN = 0.5  # of BIC, for a candidate to be applied with others
 HOPELESS = -20.0  # gain of BIC below which a variable is not judged again until it is touched
@@ -99,7 +100,7 @@ class Refinement:
         return sorted(judged, key=lambda pair: -pair[0])
 
 
-def _say_nothing(proposals: Sequence[Proposal]) -> None:
+def _say_nothing(_: object) -> None:
     pass
 
 

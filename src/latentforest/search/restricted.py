@@ -11,11 +11,13 @@ from latentforest.estimation.em import EMSettings
 from latentforest.estimation.region import fit_region, make_region
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.threads import map_threads
-from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
+from latentforest.search.candidate import Candidate, Effort, Proposal
+from latentforest.search.local_fits import LocalFits
 from latentforest.search.model import Model
 from latentforest.search.tables import soften
+from latentforest.search.tree_candidate import TreeCandidate
 
-Tell = Callable[[Sequence[Proposal]], None]
+Tell = Callable[[Sequence[Proposal] | LocalFits], None]
 
 
 def evaluate_restricted(
@@ -41,24 +43,21 @@ def evaluate_restricted(
     messages = model.messages
     if not messages.agree_with(model.log_likelihood):
         return _fit_all_slowly(model, candidates, effort, tell)
-    tasks: list[Task] = []
+    fits: list[LocalFits] = []
     for operator, group in by_operator.items():
-        tasks += operator.plan_fits(messages, group, effort)
-    proposals: list[Proposal] = []
+        fits += operator.plan_fits(messages, group, effort)
+    is_done = map_threads(lambda fit: fit.run(), fits, model.data.n_jobs)
+    for fit, _ in zip(fits, is_done, strict=True):
+        tell(fit)
+    proposals = [proposal for fit in fits for proposal in fit]
     is_tree = len(model.network.structure.roots) == 1
-    rest: dict[str, float] = {}
-    for found in map_threads(lambda task: task(), tasks, model.data.n_jobs):
-        for proposal in found:
-            if not math.isfinite(proposal.log_likelihood):
-                proposal = fit_slowly(model, proposal.candidate, effort)
-            elif not is_tree:
-                hub = proposal.candidate.root
-                if hub not in rest:
-                    rest[hub] = messages.rest(hub, model.log_likelihood)
-                whole = proposal.log_likelihood + rest[hub]
-                proposal = proposal._replace(log_likelihood=whole)
-            proposals.append(proposal)
-        tell(proposals[-len(found) :])
+    for i, proposal in enumerate(proposals):
+        if not math.isfinite(proposal.log_likelihood):
+            proposals[i] = fit_slowly(model, proposal.candidate, effort)
+            tell(())
+        elif not is_tree:
+            rest = messages.rest(proposal.candidate.root, model.log_likelihood)
+            proposals[i] = proposal._replace(log_likelihood=proposal.log_likelihood + rest)
     return proposals
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from latentforest.model.document import from_document, to_document
 from latentforest.model.network import Network
 from latentforest.search.candidate import Candidate, Effort, Proposal
 from latentforest.search.journal import Journal
+from latentforest.search.local_fits import LocalFits
 from latentforest.search.model import LEAST_GAIN, Model, fit_fully, is_better
 from latentforest.search.operators import NodeIntroduction
 from latentforest.search.trace import Trace
@@ -24,7 +26,8 @@ from latentforest.search.tree import Rules
 
 Say = Callable[[str], None]
 Rank = Callable[[Model, float, int], float]
-Tell = Callable[[Sequence[Proposal]], None]
+Found = Sequence[Proposal] | LocalFits
+Tell = Callable[[Found], None]
 Evaluate = Callable[[Model, Sequence[Candidate], Effort, Rank, int, Tell], list[Proposal]]
 
 SECONDS_BETWEEN_MESSAGES = 0.1
@@ -268,22 +271,22 @@ class Search:
     def _evaluate(self, choice: _Choice) -> list[Proposal]:
         began, n_done = time.monotonic(), 0
         model, candidates, rank = choice.model, choice.candidates, choice.rank
-        news: list[Proposal] = []
+        news: list[Found] = []
         best: tuple[float, str] = (float("-inf"), "")
 
         def describe() -> list[str]:
             nonlocal best
-            for each in news:
+            for each in itertools.chain.from_iterable(news):
                 value = rank(model, each.log_likelihood, each.candidate.change)
                 if value > best[0]:
                     best = value, f"{each.candidate.operator} {each.candidate}"
             news.clear()
             return [f"{n_done:,} of {len(candidates):,} candidates", f"best {best[1]}"]
 
-        def tell(proposals: Sequence[Proposal]) -> None:
+        def tell(found: Found) -> None:
             nonlocal n_done
-            n_done += len(proposals)
-            news.extend(proposals)
+            n_done += len(found)
+            news.append(found)
             self._check_clock()
             self._tell(choice, describe)
 

@@ -10,22 +10,20 @@ from latentforest.inference.messages import Messages
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.arms import EACH_ROW, LEAF_ARM
 from latentforest.kernels.bases import EMPTY, STAR_AROUND, STAR_WITHOUT, Region, Task, Tasks
-from latentforest.kernels.em import Limits
-from latentforest.kernels.regions import run_tasks
 from latentforest.kernels.types import FloatArray, IntArray
 
 NO_ARM = -1
 NO_WAYS = np.empty((1, 0), np.int64)
 
 
-def fit_around(
-    messages: Messages, hub: str, card: int, noise: FloatArray, n_random: int, limits: Limits
-) -> tuple[float, FloatArray]:
-    """Fit all tables around a hub with another number of states.
+def bundle_around(
+    messages: Messages, hub: str, card: int, noise: FloatArray, n_random: int
+) -> Tasks:
+    """Return the task to fit all tables around a hub with another number of states.
 
     All of them are free. The region is rooted at the latent neighbour with the most patterns behind
     it, if there is one: its beliefs are frozen, and the other arms have the fewest patterns
-    together. Returns P(hub) and P(neighbour | hub) too. For ``noise`` see `star_starts.start_star`.
+    together. For ``noise`` see `star_starts.start_star`.
     """
     arms, number = messages.arms, messages.number[hub]
     names, first = messages.neighbours(hub), int(arms.first[number])
@@ -45,29 +43,20 @@ def fit_around(
         blocks=noise,
         n_starts=n_random,
     )
-    arm = first + pivot if latents else NO_ARM
-    return _run(messages, task, arm, card, card * (1 + sum(map(messages.card, names))), limits)
+    return _bundle(task, first + pivot if latents else NO_ARM, card)
 
 
-def fit_moved(
-    messages: Messages, node: str, into: str, starts: FloatArray, limits: Limits
-) -> tuple[float, FloatArray]:
-    """Fit the tables of all neighbours of a latent variable when they are moved to another."""
+def bundle_moved(messages: Messages, node: str, into: str, starts: FloatArray) -> Tasks:
+    """Return the task to fit all neighbours of a latent variable when they move to another."""
     moved = [z for z in messages.neighbours(node) if z != into]
     region = _group(messages, moved, [messages.arm(node, z) for z in moved], True)
     region = region._replace(root_card=messages.network.structure.shape(into)[-1])
     hub, arm = messages.number[into], messages.arm(into, node)
-    task = EMPTY._replace(kind=STAR_WITHOUT, hub=hub, region=region, starts=starts)
-    return _run(messages, task, arm, 1, starts.shape[1], limits)
+    return _bundle(EMPTY._replace(kind=STAR_WITHOUT, hub=hub, region=region, starts=starts), arm, 1)
 
 
-def _run(
-    messages: Messages, task: Task, arm: int, mark: int, n_values: int, limits: Limits
-) -> tuple[float, FloatArray]:
-    scores, results = np.empty(1), np.empty((1, n_values))
-    tasks = Tasks(np.array([arm]), np.array([[mark]]), NO_WAYS, task)
-    run_tasks(messages.arms, messages.values, tasks, limits, scores, results)
-    return float(scores[0]), results[0]
+def _bundle(task: Task, arm: int, mark: int) -> Tasks:
+    return Tasks(np.array([arm]), np.array([[mark]]), NO_WAYS, task)
 
 
 class _Groups:
@@ -144,7 +133,7 @@ def _find_groups(
         if i not in by_row and i not in numbers
     }
     if numbers:
-        bundle, last = _bundle(messages, [names[i] for i in numbers]), numbers[0]
+        bundle, last = _join_masks(messages, [names[i] for i in numbers]), numbers[0]
         for i in numbers[1:]:
             last = groups.pair(last, i)
         if len(numbers) > 1:
@@ -170,7 +159,7 @@ def _find_groups(
     return groups.region(arms, left)
 
 
-def _bundle(messages: Messages, names: Sequence[str]) -> Mask:
+def _join_masks(messages: Messages, names: Sequence[str]) -> Mask:
     """The set of some columns."""
     mask = 0
     for name in names:

@@ -12,11 +12,13 @@ from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
-from latentforest.search.candidate import Effort, Proposal, TreeCandidate
+from latentforest.search.candidate import Effort
+from latentforest.search.local_fits import LocalFits
 from latentforest.search.random_tables import draw_gaussians
-from latentforest.search.star import fit_around
+from latentforest.search.star import bundle_around
 from latentforest.search.tables import pack
 from latentforest.search.tree import Tree, edge_dimension, node_dimension
+from latentforest.search.tree_candidate import TreeCandidate
 
 HALF = 0.5  # deviation that the means of a split Gaussian move
 
@@ -88,43 +90,40 @@ class CardCandidate(TreeCandidate):
         return pack(structure, network, given)
 
 
-class FitOfStates:
+def plan_fit(
+    messages: Messages, candidate: CardCandidate, effort: Effort, guesses: Guesses
+) -> LocalFits:
     """Local fit of all tables around a hub with another number of states.
 
     Starts are good guesses, then random ones. The kernel makes those of the categorical neighbours.
     """
+    hub, card = candidate.hub, candidate.card
+    noise = _draw(messages, candidate, effort, guesses)
+    tasks = bundle_around(messages, hub, card, noise, effort.mu)
+    n_values = card * (1 + sum(map(messages.card, messages.neighbours(hub))))
+    return LocalFits(messages, effort.limits, [candidate], tasks, n_values, [0])
 
-    def __init__(
-        self, messages: Messages, candidate: CardCandidate, effort: Effort, guesses: Guesses
-    ) -> None:
-        self.messages, self.candidate, self.effort = messages, candidate, effort
-        self.hub, self.card, self.guesses = candidate.hub, candidate.card, guesses
 
-    def __call__(self) -> list[Proposal]:
-        messages, hub, card = self.messages, self.hub, self.card
-        value, tables = fit_around(
-            messages, hub, card, self.draw(), self.effort.mu, self.effort.limits
-        )
-        return [Proposal(self.candidate, value, tables)]
-
-    def draw(self) -> FloatArray:
-        """Draw what the starts are made of; see `star_starts.start_star`."""
-        messages, hub, card, mu = self.messages, self.hub, self.card, self.effort.mu
-        names, continuous = messages.neighbours(hub), messages.network.structure.continuous
-        rng = self.effort.generator(hub, self.candidate.operator)
-        numbers = [z for z in names if z in continuous] if continuous else []
-        if not numbers:
-            n_columns = sum(map(messages.card, names))
-            return rng.standard_exponential(mu * card * (n_columns + 1))
-        tables = {z: messages.table(hub, z) for z in numbers}
-        steps = find_steps(messages, hub, sorted(numbers))
-        guessed = self.guesses(Around(messages.table(hub), tables, numbers, steps))
-        drawn = draw_gaussians(messages, hub, names, rng, mu, card)
-        n_columns = sum(messages.card(z) for z in names if z not in tables)
-        noise = rng.standard_exponential(mu * card * (n_columns + 1))
-        parts = [np.concatenate([[g.tables[z] for g in guessed], drawn[z]]) for z in numbers]
-        rows = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
-        return np.concatenate([noise, rows.ravel()])
+def _draw(
+    messages: Messages, candidate: CardCandidate, effort: Effort, guesses: Guesses
+) -> FloatArray:
+    """Draw what the starts are made of; see `star_starts.start_star`."""
+    hub, card, mu = candidate.hub, candidate.card, effort.mu
+    names, continuous = messages.neighbours(hub), messages.network.structure.continuous
+    rng = effort.generator(hub, candidate.operator)
+    numbers = [z for z in names if z in continuous] if continuous else []
+    if not numbers:
+        n_columns = sum(map(messages.card, names))
+        return rng.standard_exponential(mu * card * (n_columns + 1))
+    tables = {z: messages.table(hub, z) for z in numbers}
+    steps = find_steps(messages, hub, sorted(numbers))
+    guessed = guesses(Around(messages.table(hub), tables, numbers, steps))
+    drawn = draw_gaussians(messages, hub, names, rng, mu, card)
+    n_columns = sum(messages.card(z) for z in names if z not in tables)
+    noise = rng.standard_exponential(mu * card * (n_columns + 1))
+    parts = [np.concatenate([[g.tables[z] for g in guessed], drawn[z]]) for z in numbers]
+    rows = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+    return np.concatenate([noise, rows.ravel()])
 
 
 def find_steps(messages: Messages, hub: str, names: Sequence[str]) -> dict[str, FloatArray]:

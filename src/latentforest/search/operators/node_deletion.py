@@ -10,11 +10,13 @@ import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
+from latentforest.search.candidate import Candidate, Effort
+from latentforest.search.local_fits import LocalFits
 from latentforest.search.random_tables import draw_tables
-from latentforest.search.star import fit_moved
+from latentforest.search.star import bundle_moved
 from latentforest.search.tables import mix, pack, soften_unless
 from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
+from latentforest.search.tree_candidate import TreeCandidate
 
 
 @dataclass(frozen=True)
@@ -70,27 +72,22 @@ class NodeDeletion(TreeCandidate):
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[Task]:
-        return [_Fit(messages, c, effort) for c in candidates if isinstance(c, cls)]
+    ) -> list[LocalFits]:
+        return [_plan_fit(messages, c, effort) for c in candidates if isinstance(c, cls)]
 
 
-class _Fit:
+def _plan_fit(messages: Messages, candidate: NodeDeletion, effort: Effort) -> LocalFits:
     """Local fit; starts are the tables without the deleted variable, then random ones."""
-
-    def __init__(self, messages: Messages, candidate: NodeDeletion, effort: Effort) -> None:
-        self.messages, self.candidate, self.effort = messages, candidate, effort
-
-    def __call__(self) -> list[Proposal]:
-        messages, effort, node = self.messages, self.effort, self.candidate.node
-        into, n_random = self.candidate.into, self.effort.mu - 1
-        through, rng = messages.table(into, node), effort.generator(node, into, "ND")
-        blocks = [np.ones((effort.mu, len(through)))]
-        moved, numbers = self.candidate.moved, messages.network.structure.continuous
-        drawn = draw_tables(messages, node, moved, rng, n_random, len(through))
-        for z in moved:
-            guess = mix(through, messages.table(node, z), z in numbers)
-            guess = soften_unless(z in numbers, guess)
-            blocks.append(np.concatenate([guess[None], drawn[z]]).reshape(effort.mu, -1))
-        rows = np.concatenate(blocks, axis=1)
-        value, result = fit_moved(messages, node, into, rows, effort.limits)
-        return [Proposal(self.candidate, value, result[len(through) :])]
+    node, into, n_random = candidate.node, candidate.into, effort.mu - 1
+    through, rng = messages.table(into, node), effort.generator(node, into, "ND")
+    blocks = [np.ones((effort.mu, len(through)))]
+    moved, numbers = candidate.moved, messages.network.structure.continuous
+    drawn = draw_tables(messages, node, moved, rng, n_random, len(through))
+    for z in moved:
+        guess = mix(through, messages.table(node, z), z in numbers)
+        guess = soften_unless(z in numbers, guess)
+        blocks.append(np.concatenate([guess[None], drawn[z]]).reshape(effort.mu, -1))
+    starts = np.concatenate(blocks, axis=1)
+    tasks = bundle_moved(messages, node, into, starts)
+    n_before = [len(through)]
+    return LocalFits(messages, effort.limits, [candidate], tasks, starts.shape[1], n_before)

@@ -12,17 +12,18 @@ import numpy as np
 
 from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
-from latentforest.kernels.bases import EMPTY, MEDIATORS, UPPER_MEDIATORS
+from latentforest.kernels.bases import EMPTY, MEDIATORS, UPPER_MEDIATORS, Tasks
 from latentforest.kernels.mediator_starts import start_mediators
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
-from latentforest.search.batches import Batch, split_work
-from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
+from latentforest.search.candidate import Candidate, Effort
+from latentforest.search.local_fits import LocalFits, mark, split_work
 from latentforest.search.naming import name_new_latent
 from latentforest.search.random_tables import draw_gaussians
 from latentforest.search.regularity import most_states
 from latentforest.search.tables import pack, soften
 from latentforest.search.tree import Rules, Tree
+from latentforest.search.tree_candidate import TreeCandidate
 
 PIECE_ROWS = 1_000_000  # rows times candidates of one task
 
@@ -119,12 +120,12 @@ class NodeIntroduction(TreeCandidate):
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[Task]:
+    ) -> list[LocalFits]:
         by_hub: dict[str, list[NodeIntroduction]] = {}
         for candidate in candidates:
             assert isinstance(candidate, NodeIntroduction)
             by_hub.setdefault(candidate.hub, []).append(candidate)
-        tasks: list[Task] = []
+        fits: list[LocalFits] = []
         step = max(1, PIECE_ROWS // messages.data.n_rows)
         for hub, group in by_hub.items():
             starts = _Starts(messages, hub, max(c.card for c in group), effort)
@@ -136,8 +137,8 @@ class NodeIntroduction(TreeCandidate):
             ]
             for is_upper in (False, True):
                 here = [piece for piece in pieces if piece[0].is_upper == is_upper]
-                tasks += [_Fit(messages, run, starts, effort) for run in split_work(here)]
-        return tasks
+                fits += [_plan_fits(messages, run, starts, effort) for run in split_work(here)]
+        return fits
 
 
 def introduce(hub_card: int, card: int) -> FloatArray:
@@ -175,38 +176,33 @@ class _Starts:
         return self._places[1:] if is_upper else np.delete(self._places, (1, 2))
 
 
-class _Fit:
+def _plan_fits(
+    messages: Messages,
+    groups: Sequence[Sequence[NodeIntroduction]],
+    starts: _Starts,
+    effort: Effort,
+) -> LocalFits:
     """Local fits of mediators of a hub; each group has one neighbour and number of states."""
-
-    def __init__(
-        self,
-        messages: Messages,
-        groups: Sequence[Sequence[NodeIntroduction]],
-        starts: _Starts,
-        effort: Effort,
-    ) -> None:
-        self.messages, self.groups, self.starts, self.effort = messages, groups, starts, effort
-
-    def __call__(self) -> list[Proposal]:
-        messages, groups, starts = self.messages, self.groups, self.starts
-        hub, is_upper = groups[0][0].hub, groups[0][0].is_upper
-        lefts = [messages.arm(hub, group[0].left) for group in groups]
-        candidates = [candidate for group in groups for candidate in group]
-        first = int(messages.arms.first[messages.number[hub]])
-        rights = [messages.arm(hub, candidate.right) - first for candidate in candidates]
-        cards = [candidate.card for candidate in candidates]
-        batch = Batch(groups, rights, len(messages.neighbours(hub)), cards)
-        task = EMPTY._replace(
-            kind=UPPER_MEDIATORS if is_upper else MEDIATORS,
-            hub=messages.number[hub],
-            most=starts.card,
-            blocks=starts.blocks,
-            places=starts.find_places(is_upper),
-            n_starts=self.effort.mu,
-        )
-        root_card = messages.card(groups[0][0].root)
-        widest = max(map(messages.card, (hub, *messages.neighbours(hub))))
-        n_values = root_card + starts.card * (root_card + 2 * widest)
-        ways = np.empty((len(groups), 0), np.int64)
-        scores, results = batch.run(messages, task, lefts, ways, n_values, self.effort.limits)
-        return list(map(Proposal, candidates, scores, results[:, root_card:]))
+    hub, is_upper = groups[0][0].hub, groups[0][0].is_upper
+    around, number = messages.neighbours(hub), messages.number[hub]
+    lefts = [messages.arm(hub, group[0].left) for group in groups]
+    candidates = [candidate for group in groups for candidate in group]
+    first = int(messages.arms.first[number])
+    rights = [messages.arm(hub, candidate.right) - first for candidate in candidates]
+    cards = [candidate.card for candidate in candidates]
+    marks, order = mark(groups, rights, len(around), cards)
+    common = EMPTY._replace(
+        kind=UPPER_MEDIATORS if is_upper else MEDIATORS,
+        hub=number,
+        most=starts.card,
+        blocks=starts.blocks,
+        places=starts.find_places(is_upper),
+        n_starts=effort.mu,
+    )
+    ways = np.empty((len(groups), 0), np.int64)
+    tasks = Tasks(np.array(lefts, np.int64), marks, ways, common)
+    root_card = messages.card(groups[0][0].root)
+    widest = max(map(messages.card, (hub, *around)))
+    n_values, n_before = root_card + starts.card * (root_card + 2 * widest), [root_card]
+    n_before *= len(candidates)
+    return LocalFits(messages, effort.limits, candidates, tasks, n_values, n_before, order)

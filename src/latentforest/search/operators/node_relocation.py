@@ -10,13 +10,14 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.inference.messages import Messages
-from latentforest.kernels.bases import EMPTY, RELOCATIONS
-from latentforest.kernels.types import FloatArray
+from latentforest.kernels.bases import EMPTY, RELOCATIONS, Tasks
+from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
-from latentforest.search.batches import Batch, split_work
-from latentforest.search.candidate import Candidate, Effort, Proposal, Task, TreeCandidate
+from latentforest.search.candidate import Candidate, Effort
+from latentforest.search.local_fits import LocalFits, mark, split_work
 from latentforest.search.tables import mix, pack
 from latentforest.search.tree import Rules, Tree, edge_dimension, node_dimension
+from latentforest.search.tree_candidate import TreeCandidate
 
 
 @dataclass(frozen=True)
@@ -107,16 +108,16 @@ class NodeRelocation(TreeCandidate):
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[Task]:
+    ) -> list[LocalFits]:
         groups: dict[str, dict[str, list[NodeRelocation]]] = {}
         for candidate in candidates:
             assert isinstance(candidate, NodeRelocation)
             of_origin = groups.setdefault(candidate.origin, {})
             of_origin.setdefault(candidate.moved, []).append(candidate)
         return [
-            _Fit(messages, piece, effort)
+            _plan_fits(messages, run, effort)
             for of_origin in groups.values()
-            for piece in split_work(list(of_origin.values()))
+            for run in split_work(list(of_origin.values()))
         ]
 
 
@@ -149,49 +150,41 @@ def _saved_by_dissolving(tree: Tree, origin: str, rest: tuple[str, ...]) -> int:
     return two_edges - edge_dimension(a, b)
 
 
-class _Fit:
+def _plan_fits(
+    messages: Messages, groups: Sequence[Sequence[NodeRelocation]], effort: Effort
+) -> LocalFits:
     """Local fits of some neighbours of a latent variable, each tied to some others."""
+    origin, number = groups[0][0].origin, messages.number
+    arms = [messages.arm(origin, group[0].moved) for group in groups]
+    candidates = [candidate for group in groups for candidate in group]
+    targets = [number[candidate.target] for candidate in candidates]
+    marks, order = mark(groups, targets, len(messages.hubs))
+    ways = np.array([_mark_way(messages, group) for group in groups])
+    common = EMPTY._replace(kind=RELOCATIONS, hub=number[origin])
+    tasks = Tasks(np.array(arms, np.int64), marks, ways, common)
+    n_values = messages.widest * (1 + max(messages.card(group[0].moved) for group in groups))
+    n_before = [messages.card(candidate.target) for candidate in candidates]
+    return LocalFits(messages, effort.limits, candidates, tasks, n_values, n_before, order)
 
-    def __init__(
-        self, messages: Messages, groups: Sequence[Sequence[NodeRelocation]], effort: Effort
-    ) -> None:
-        self.messages, self.groups, self.effort = messages, groups, effort
-        self.origin = groups[0][0].origin
 
-    def __call__(self) -> list[Proposal]:
-        messages, groups, number = self.messages, self.groups, self.messages.number
-        arms = [messages.arm(self.origin, group[0].moved) for group in groups]
-        candidates = [candidate for group in groups for candidate in group]
-        targets = [number[candidate.target] for candidate in candidates]
-        batch = Batch(groups, targets, len(messages.hubs))
-        task = EMPTY._replace(kind=RELOCATIONS, hub=number[self.origin])
-        ways = np.array([self._mark_way(group) for group in groups])
-        widest = max(messages.card(group[0].moved) for group in groups)
-        n_values, limits = messages.widest * (1 + widest), self.effort.limits
-        scores, results = batch.run(messages, task, arms, ways, n_values, limits)
-        return [
-            Proposal(candidate, score, result[messages.card(candidate.target) :])
-            for candidate, score, result in zip(candidates, scores, results, strict=True)
-        ]
-
-    def _mark_way(self, group: Sequence[NodeRelocation]) -> np.ndarray:
-        """Mark the targets and all latent variables between them and the origin."""
-        messages, origin, moved = self.messages, self.origin, group[0].moved
-        if len(group) > 3:  # nearly all are on some way
-            return np.ones(len(messages.hubs), np.int64)
-        is_latent = messages.number
-        came_from = {origin: origin}
-        stack = [origin]
-        while stack:
-            here = stack.pop()
-            for z in messages.neighbours(here):
-                if z in is_latent and z not in came_from and z != moved:
-                    came_from[z] = here
-                    stack.append(z)
-        marked = np.zeros(len(messages.hubs), np.int64)
-        for candidate in group:
-            here = candidate.target
-            while here != origin:
-                marked[messages.number[here]] = 1
-                here = came_from[here]
-        return marked
+def _mark_way(messages: Messages, group: Sequence[NodeRelocation]) -> LongArray:
+    """Mark the targets of a neighbour and all latent variables between them and the origin."""
+    origin, moved = group[0].origin, group[0].moved
+    if len(group) > 3:  # nearly all are on some way
+        return np.ones(len(messages.hubs), np.int64)
+    is_latent = messages.number
+    came_from = {origin: origin}
+    stack = [origin]
+    while stack:
+        here = stack.pop()
+        for z in messages.neighbours(here):
+            if z in is_latent and z not in came_from and z != moved:
+                came_from[z] = here
+                stack.append(z)
+    marked = np.zeros(len(messages.hubs), np.int64)
+    for candidate in group:
+        here = candidate.target
+        while here != origin:
+            marked[messages.number[here]] = 1
+            here = came_from[here]
+    return marked

@@ -11,12 +11,13 @@ import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Task
+from latentforest.search.candidate import Candidate, Effort
+from latentforest.search.local_fits import LocalFits
 from latentforest.search.states import (
     Around,
     CardCandidate,
-    FitOfStates,
     change_of_card,
+    plan_fit,
     with_states,
 )
 from latentforest.search.tables import mix
@@ -44,9 +45,9 @@ class StateDeletion(CardCandidate):
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[Task]:
+    ) -> list[LocalFits]:
         return [
-            FitOfStates(messages, candidate, effort, merge_all)
+            plan_fit(messages, candidate, effort, merge_all)
             for candidate in candidates
             if isinstance(candidate, cls)
         ]

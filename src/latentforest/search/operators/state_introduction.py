@@ -11,12 +11,13 @@ import numpy as np
 from latentforest.inference.messages import Messages
 from latentforest.kernels.star_starts import APART
 from latentforest.model.network import Network
-from latentforest.search.candidate import Candidate, Effort, Task
+from latentforest.search.candidate import Candidate, Effort
+from latentforest.search.local_fits import LocalFits
 from latentforest.search.states import (
     Around,
     CardCandidate,
-    FitOfStates,
     change_of_card,
+    plan_fit,
     with_states,
 )
 from latentforest.search.tree import Rules, Tree
@@ -43,9 +44,9 @@ class StateIntroduction(CardCandidate):
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[Task]:
+    ) -> list[LocalFits]:
         return [
-            FitOfStates(messages, candidate, effort, split_all)
+            plan_fit(messages, candidate, effort, split_all)
             for candidate in candidates
             if isinstance(candidate, cls)
         ]

@@ -1,0 +1,127 @@
+"""Local fits of candidates: what one compiled call does, and what comes of it.
+
+All calls of a step are prepared first, then made, then read: code that runs between two long calls
+finds its memory gone from the processor's caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Sized
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from latentforest.inference.messages import Messages
+from latentforest.kernels.bases import Tasks
+from latentforest.kernels.em import Limits
+from latentforest.kernels.regions import run_tasks
+from latentforest.kernels.types import LongArray
+from latentforest.search.candidate import Candidate, Proposal
+
+MOST_AT_ONCE = 32  # candidates
+
+Group = TypeVar("Group", bound=Sized)
+
+
+class LocalFits:
+    """Candidates that one call fits; once that is done, the proposals.
+
+    Parameters
+    ----------
+    messages
+        Of the current model.
+    limits
+        Of local EM.
+    candidates
+        What is fitted.
+    tasks
+        The same for the kernel.
+    n_values
+        Parameters of a candidate's region, at most.
+    n_before
+        Parameters that come before the free tables of each candidate.
+    order
+        Number of each candidate among the marks of the tasks, by default their order.
+    """
+
+    def __init__(
+        self,
+        messages: Messages,
+        limits: Limits,
+        candidates: Sequence[Candidate],
+        tasks: Tasks,
+        n_values: int,
+        n_before: Sequence[int],
+        order: LongArray | None = None,
+    ) -> None:
+        self.messages, self.limits, self.tasks = messages, limits, tasks
+        self.candidates, self.n_before, self.order = candidates, n_before, order
+        n_fits = len(candidates) if order is None else int(order.max()) + 1
+        self.scores, self.results = np.empty(n_fits), np.empty((n_fits, n_values))
+
+    def run(self) -> None:
+        """Make the call."""
+        messages = self.messages
+        run_tasks(
+            messages.arms, messages.values, self.tasks, self.limits, self.scores, self.results
+        )
+
+    @cached_property
+    def proposals(self) -> list[Proposal]:
+        """What was found."""
+        scores, results = self.scores, self.results
+        if self.order is not None:
+            scores, results = scores[self.order], results[self.order]
+        found = zip(self.candidates, scores.tolist(), results, self.n_before, strict=True)
+        return [Proposal(c, score, result[before:]) for c, score, result, before in found]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __iter__(self) -> Iterator[Proposal]:
+        return iter(self.proposals)
+
+
+def split_work(groups: Sequence[Group]) -> list[list[Group]]:
+    """Split groups into runs with about as many candidates as one call should fit.
+
+    Few calls save time, but none should last so long that nothing is heard of it.
+    """
+    runs: list[list[Group]] = []
+    n_members = MOST_AT_ONCE
+    for group in groups:
+        if n_members >= MOST_AT_ONCE:
+            runs.append([])
+            n_members = 0
+        runs[-1].append(group)
+        n_members += len(group)
+    return runs
+
+
+def mark(
+    groups: Sequence[Sized], places: Sequence[int], n_places: int, values: int | Sequence[int] = 1
+) -> tuple[LongArray, LongArray]:
+    """Mark candidates for the kernel; each group is a task.
+
+    Parameters
+    ----------
+    groups
+        The candidates.
+    places
+        Where the mark of each candidate is in its task.
+    n_places
+        How many places a task has.
+    values
+        The marks; see `kernels.bases.Task`.
+
+    Returns
+    -------
+    tuple of ndarray
+        The marks of the tasks, and the number of each candidate among them.
+    """
+    rows = np.repeat(np.arange(len(groups)), list(map(len, groups)))
+    marks = np.zeros((len(groups), n_places), np.int64)
+    marks[rows, places] = values
+    numbers = np.cumsum(marks > 0).reshape(marks.shape) - 1
+    return marks, numbers[rows, places]
