@@ -159,8 +159,8 @@ def profile() -> None:
 
         setattr(module, name, watched)
 
-    watch(messages, "pass_messages", lambda *_: "messages")
-    watch(messages, "measure_trees", lambda *_: "messages")
+    for name in ("fill_tables", "pass_messages", "measure_trees"):
+        watch(messages, name, lambda *_: "messages")
     watch(local_fits, "run_tasks", lambda *args: f"candidates: {KINDS[args[2].common.kind]}")
     watch(ni, "start_mediators", lambda *_: "candidates: NI")
     watch(em, "climb_pyramid", lambda *_: "full EM")

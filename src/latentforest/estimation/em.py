@@ -416,13 +416,13 @@ def free_families(forest: Forest) -> Families:
 def list_families(structure: Structure, names: Sequence[str]) -> Families:
     """List where some tables, none of them in a block, lie in the parameter vector."""
     sums, _ = place_sums(structure)
-    shapes = [structure.shape(name) for name in names]
+    shapes, offsets = [structure.shapes[name] for name in names], structure.offsets
     lengths = [shape[-1] for shape in shapes]
-    for i, name in enumerate(names):
+    for i, name in enumerate(names if sums else ()):
         if name in sums:
             lengths[i] = -sums[name]
     return Families(
-        np.array([structure.offset(name) for name in names], np.int64),
+        np.array([offsets[name] for name in names], np.int64),
         np.array([math.prod(shape[:-1]) for shape in shapes], np.int64),
         np.array(lengths, np.int64),
     )

@@ -118,6 +118,7 @@ class PatternedData:
         self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[Mask, ...], Grouping] = {}
         self._nodes: KnownNodes = {}
+        self.checked: tuple[str, ...] = ()  # variables of a structure that agree with the columns
         self.regions: Recent[tuple[int, ...], Region] = Recent(REGION_BYTES)
         self._summaries: dict[str, ColumnSummary] = {}
         self.continuous = [v.name for v in merged.variables if not v.is_categorical]
@@ -520,9 +521,12 @@ def check_columns(structure: Structure, data: PatternedData) -> None:
             raise ModelError(
                 f"a forest is needed, but variable {name!r} has parents {structure.parents(name)}"
             )
+    if structure.observed is data.checked:  # structures that were made of each other share it
+        return
     for name in structure.observed:
         if name not in data.bits:
             raise DataError(f"the table has no column {name!r}, which the network needs")
         expected, found = structure.variable(name).states, data.dataset.variable(name).states
         if expected != found:
             raise DataError(f"column {name!r} has states {found}, but the network has {expected}")
+    data.checked = structure.observed

@@ -20,6 +20,7 @@ from latentforest.kernels.arms import (
     N_FACTS,
     Arms,
     Values,
+    fill_tables,
     measure_trees,
     pass_messages,
 )
@@ -164,7 +165,6 @@ class _Builder:
         column, n_patterns, start = (
             np.array(part, np.int64) for part in zip(*patterns, strict=True)
         )
-        tables, prior, table = self._join_tables(messages.hubs)
         card = _integers([self.cards[z] for _, z in self.pairs])
         width = _integers([self.cards[hub] for hub, _ in self.pairs])
         is_latent = np.array([z in self.hub_numbers for _, z in self.pairs])
@@ -174,6 +174,9 @@ class _Builder:
         belief, n_beliefs = _place(sizes)
         message, n_messages = _place(n_patterns * _padded(width))
         degrees = [len(messages.neighbours(hub)) for hub in messages.hubs]
+        widths = _integers([self.cards[hub] for hub in messages.hubs])
+        places, _ = _place(np.concatenate([widths, width * card]))
+        prior, table = places[: len(widths)], places[len(widths) :]
         self.arms = Arms(
             first=np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64),
             prior=np.concatenate([prior, self._find_steps(is_number)]),
@@ -197,7 +200,7 @@ class _Builder:
             codes=np.stack(self.columns) if self.columns else np.zeros((0, n_rows), np.int32),
             representatives=np.concatenate([np.zeros(0, np.int32), *self.representatives]),
             weights=np.array(self.data.dataset.weights, np.float64),
-            tables=tables,
+            tables=self._find_tables(messages.hubs),
             beliefs=np.zeros(n_beliefs),
             messages=np.zeros(n_messages),
             constant=np.zeros(len(self.pairs)),
@@ -235,19 +238,13 @@ class _Builder:
             self.n_representatives += found.n_patterns
         return len(self.columns) - 1, found.n_patterns, start
 
-    def _join_tables(self, hubs: Sequence[str]) -> tuple[FloatArray, LongArray, LongArray]:
+    def _find_tables(self, hubs: Sequence[str]) -> FloatArray:
         """P(hub) of each latent variable, P(neighbour | hub) of each arm."""
-        marginals = find_marginals(self.network)
-        parts = [marginals[hub] for hub in hubs]
-        for hub, neighbour in self.pairs:
-            if neighbour in self.structure.parents(hub):
-                joint = marginals[neighbour][:, None] * self.network.cpd(hub)
-                parts.append(_turn(joint))
-            else:
-                parts.append(self.network.cpd(neighbour))
-        places, _ = _place(_integers([part.size for part in parts]))
-        flat = np.concatenate([part.ravel() for part in parts])
-        return flat, places[: len(hubs)], places[len(hubs) :]
+        offsets, number = self.structure.offsets, self.hub_numbers
+        own = _integers([offsets[hub] for hub in hubs])
+        below = _integers([offsets[z] for _, z in self.pairs])
+        order = _integers([number[name] for name in self.structure.order if name in number])
+        return fill_tables(self.arms, np.array(self.network.parameters), own, below, order)
 
     def _find_order(self) -> LongArray:
         """Arms toward the roots from the leaves upward, then those away from them."""
@@ -269,14 +266,6 @@ def find_marginals(network: Network) -> dict[str, FloatArray]:
         if name not in network.structure.continuous:
             marginals[name] = marginals[parents[0]] @ table if parents else np.array(table)
     return marginals
-
-
-def _turn(joint: FloatArray) -> FloatArray:
-    """P(row | column) of a joint table, ``(columns, rows)``; uniform for columns of zeros."""
-    totals = joint.sum(axis=0)[:, None]
-    turned = np.full((joint.shape[1], joint.shape[0]), 1.0 / joint.shape[0])
-    np.divide(joint.T, totals, out=turned, where=totals > 0)
-    return turned
 
 
 def _first_rows(codes: IntArray, n_patterns: int) -> IntArray:

@@ -63,6 +63,71 @@ class Values(NamedTuple):
 
 
 @kernel
+def fill_tables(
+    arms: Arms, parameters: FloatArray, own: LongArray, below: LongArray, order: LongArray
+) -> FloatArray:
+    """Return P(hub) of each latent variable and P(neighbour | hub) of each arm.
+
+    Parameters
+    ----------
+    arms
+        Where the tables lie, and which of them belong to parents.
+    parameters
+        Of the network.
+    own
+        Place in the parameters of the table of each latent variable.
+    below
+        Place of the table of each arm's neighbour.
+    order
+        The latent variables, parents first.
+    """
+    n_arms = arms.hub.shape[0]
+    last = n_arms - 1
+    tables = np.empty(arms.table[last] + arms.width[last] * arms.card[last])
+    for i in range(order.shape[0]):
+        h = order[i]
+        above = find_upper_arm(arms, h)
+        if above >= 0:
+            _turn_table(arms, parameters, own[h], above, tables)
+        else:
+            for y in range(arms.width[arms.first[h]]):
+                tables[arms.prior[h] + y] = parameters[own[h] + y]
+    for a in range(n_arms):
+        if arms.column[a] != EACH_ROW:
+            for k in range(arms.width[a] * arms.card[a]):
+                tables[arms.table[a] + k] = parameters[below[a] + k]
+    return tables
+
+
+@part
+def find_upper_arm(arms: Arms, hub: int) -> int:
+    """Return the arm of a latent variable that leads to its parent, or -1."""
+    for a in range(arms.first[hub], arms.first[hub + 1]):
+        if arms.column[a] == EACH_ROW:
+            return a
+    return -1
+
+
+@part
+def _turn_table(
+    arms: Arms, parameters: FloatArray, own: int, above: int, tables: FloatArray
+) -> None:
+    """From P(hub | parent) to P(hub) and P(parent | hub), uniform for impossible states."""
+    width, card, table = arms.width[above], arms.card[above], arms.table[above]
+    prior, upper = arms.prior[arms.hub[above]], arms.prior[arms.source[above]]
+    for y in range(width):
+        total = 0.0
+        for x in range(card):
+            joint = tables[upper + x] * parameters[own + x * width + y]
+            tables[table + y * card + x] = joint
+            total += joint
+        tables[prior + y] = total
+        for x in range(card):
+            entry = tables[table + y * card + x]
+            tables[table + y * card + x] = entry / total if total > 0.0 else 1.0 / card
+
+
+@kernel
 def pass_messages(arms: Arms, values: Values) -> None:
     """Fill the beliefs, messages and constants of all arms."""
     for i in range(arms.order.shape[0]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from latentforest.kernels.arms import LEAF_ARM, Arms, Values
+from latentforest.kernels.arms import LEAF_ARM, Arms, Values, find_upper_arm
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.star_starts import (
     draw_row,
@@ -54,7 +54,7 @@ def start_mediators(
     """
     lo, first = arms.first[hub], find_first(arms, hub)
     width, n_arms, n_columns = arms.width[lo], first.shape[0] - 1, first[-1]
-    above = _find_parent(arms, hub)
+    above = find_upper_arm(arms, hub)
     above_card = arms.card[above] if above >= 0 else 0
     sizes = np.empty(3 + n_arms, np.int64)
     sizes[0], sizes[1], sizes[2] = width * card, above_card * card, 0 if above < 0 else card * width
@@ -92,15 +92,6 @@ def start_mediators(
         for k in range(n_random * card):
             draw_row(noise, taken + k * n_columns + first[i], base, blocks, place + (card + k) * n)
     return blocks, places
-
-
-@part
-def _find_parent(arms: Arms, hub: int) -> int:
-    """Return the arm of a hub whose patterns are the rows: that toward its parent."""
-    for a in range(arms.first[hub], arms.first[hub + 1]):
-        if arms.source[a] >= 0 and arms.column[a] < 0:
-            return a
-    return -1
 
 
 @part
