@@ -42,7 +42,7 @@ class EAST(TreeSearch):
         BIC (EAST-RL0).
     n_winners
         So many of the best candidates of a step get full EM, and the best of them is taken. In the
-        paper it is one.
+        paper, and in local adjustment, it is one.
     n_reserves
         If the winners of a step are no better than the current model, so many of the next best
         candidates get full EM too, but for deletions and local adjustment; by default half as many
@@ -184,7 +184,7 @@ class EAST(TreeSearch):
                 if z in others
                 for candidate in NodeRelocation.between(m1.tree, search.rules, z, hub, {new})
             ]
-            m2 = search.step("local adjust", m1, candidates, by_bic, has_reserves=False)
+            m2 = search.step("local adjust", m1, candidates, by_bic, 1, has_reserves=False)
             if m2 is None or not is_better(m2, m1):
                 return m1
             m1 = m2

@@ -163,7 +163,7 @@ class TreeSearch(LatentLearner):
             settings=EMSettings(self.max_iterations, self.tolerance),
             rules=Rules(self.max_states, frozenset(_read_names(self.fixed))),
             seed=work.seed,
-            say=work.say,
+            say=work.say if self.progress else None,
             deadline=work.deadline,
             max_steps=self.max_steps,
             journal=Journal(self.checkpoint, header, self.resume),

@@ -100,7 +100,7 @@ class Search:
     seed
         Each step has its own streams of random numbers, derived from this and its number.
     say
-        Shows a line of progress.
+        Shows a line of progress; none: nobody looks.
     deadline, max_steps
         When to end.
     journal
@@ -121,7 +121,7 @@ class Search:
     settings: EMSettings
     rules: Rules
     seed: int
-    say: Say
+    say: Say | None
     deadline: float | None
     max_steps: int | None
     journal: Journal
@@ -286,7 +286,8 @@ class Search:
         def tell(found: Found) -> None:
             nonlocal n_done
             n_done += len(found)
-            news.append(found)
+            if self.say is not None:
+                news.append(found)
             self._check_clock()
             self._tell(choice, describe)
 
@@ -300,7 +301,7 @@ class Search:
     def _tell(self, choice: _Choice, describe: Callable[[], list[str]]) -> None:
         """Show how far a step is, unless something was shown a moment ago."""
         now = time.monotonic()
-        if now - self._said > SECONDS_BETWEEN_MESSAGES:
+        if self.say is not None and now - self._said > SECONDS_BETWEEN_MESSAGES:
             self._said = now
             where = f"{choice.phase}: step {choice.number}, BIC {choice.model.bic:,.1f}"
             self.say(", ".join([where, f"{now - self._began:.0f} s", *describe()]))
