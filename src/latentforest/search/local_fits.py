@@ -20,6 +20,7 @@ from latentforest.kernels.types import LongArray
 from latentforest.search.candidate import Candidate, Proposal
 
 MOST_AT_ONCE = 32  # candidates
+MOST_ROWS = 200_000  # or so many rows times candidates
 
 Group = TypeVar("Group", bound=Sized)
 
@@ -83,15 +84,15 @@ class LocalFits:
         return iter(self.proposals)
 
 
-def split_work(groups: Sequence[Group]) -> list[list[Group]]:
+def split_work(groups: Sequence[Group], n_rows: int) -> list[list[Group]]:
     """Split groups into runs with about as many candidates as one call should fit.
 
     Few calls save time, but none should last so long that nothing is heard of it.
     """
     runs: list[list[Group]] = []
-    n_members = MOST_AT_ONCE
+    n_members = most = min(MOST_AT_ONCE, MOST_ROWS // n_rows + 1)
     for group in groups:
-        if n_members >= MOST_AT_ONCE:
+        if n_members >= most:
             runs.append([])
             n_members = 0
         runs[-1].append(group)

@@ -126,7 +126,8 @@ class NodeIntroduction(TreeCandidate):
             assert isinstance(candidate, NodeIntroduction)
             by_hub.setdefault(candidate.hub, []).append(candidate)
         fits: list[LocalFits] = []
-        step = max(1, PIECE_ROWS // messages.data.n_rows)
+        n_rows = messages.data.n_rows
+        step = max(1, PIECE_ROWS // n_rows)
         for hub, group in by_hub.items():
             starts = _Starts(messages, hub, max(c.card for c in group), effort)
             by_left: dict[tuple[str, int], list[NodeIntroduction]] = {}
@@ -137,7 +138,8 @@ class NodeIntroduction(TreeCandidate):
             ]
             for is_upper in (False, True):
                 here = [piece for piece in pieces if piece[0].is_upper == is_upper]
-                fits += [_plan_fits(messages, run, starts, effort) for run in split_work(here)]
+                runs = split_work(here, n_rows)
+                fits += [_plan_fits(messages, run, starts, effort) for run in runs]
         return fits
 
 
@@ -203,6 +205,6 @@ def _plan_fits(
     tasks = Tasks(np.array(lefts, np.int64), marks, ways, common)
     root_card = messages.card(groups[0][0].root)
     widest = max(map(messages.card, (hub, *around)))
-    n_values, n_before = root_card + starts.card * (root_card + 2 * widest), [root_card]
-    n_before *= len(candidates)
+    n_values = root_card + starts.card * (root_card + 2 * widest)
+    n_before = [root_card] * len(candidates)
     return LocalFits(messages, effort.limits, candidates, tasks, n_values, n_before, order)

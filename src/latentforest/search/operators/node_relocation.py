@@ -117,7 +117,7 @@ class NodeRelocation(TreeCandidate):
         return [
             _plan_fits(messages, run, effort)
             for of_origin in groups.values()
-            for run in split_work(list(of_origin.values()))
+            for run in split_work(list(of_origin.values()), messages.data.n_rows)
         ]
 
 
