@@ -1,3 +1,6 @@
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -334,11 +337,39 @@ def test_subtrees_in_common_are_the_same_nodes():
     assert first.nodes != other.nodes
 
 
+@pytest.mark.parametrize("most", [0, 3])
+@given(data=st.data())
+def test_plans_do_not_depend_on_what_nodes_remember(most, data):
+    network = data.draw(networks(max_variables=8, max_states=3))
+    dataset = data.draw(tables_for(network))
+    expected = Forest(network.structure, PatternedData(dataset)).plans[0]
+    shared = PatternedData(dataset)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("latentforest.inference.plan.MOST_BELOW", most)
+        for _ in range(2):
+            found = Forest(network.structure, shared).plans[0]
+            for array, same in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(array, same)
+
+
+def test_tables_are_freed_with_the_last_forest():
+    network = random_latent_tree(9, depth=2, random_state=0)
+    data = PatternedData(generate(network, 50, random_state=0))
+    forest, store = Forest(network.structure, data), weakref.ref(data.blocks[0].store)
+    gc.disable()
+    try:
+        del data, forest
+        assert store() is None
+    finally:
+        gc.enable()
+
+
 def test_known_nodes_are_forgotten_when_there_are_many(monkeypatch):
     network = random_latent_tree(9, depth=2, random_state=0)
     data = PatternedData(generate(network, 50, random_state=0))
     before = Forest(network.structure, data).nodes
-    monkeypatch.setattr("latentforest.inference.forest.MOST_NODES", 3)
+    monkeypatch.setattr("latentforest.inference.forest.LEAST_NODES", 3)
+    monkeypatch.setattr("latentforest.inference.forest.NODE_BYTES", 0)
     after = Forest(network.structure, data).nodes
     assert before[0] is not after[0]
 

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latentforest.inference.patterns import Grouping, PatternStore, group_children, single_bits
+from latentforest.inference.patterns import (
+    Grouping,
+    PatternStore,
+    Recent,
+    group_children,
+    single_bits,
+)
 
 CARDS = [2, 3, 1, 4, 2]
 
@@ -168,3 +174,14 @@ def test_threads_share_a_store():
         assert column.n_patterns >= count_patterns(columns, mask)
     kept = sum(c.codes.nbytes + c.first.nbytes for c in store._kept.values())
     assert store._size == kept <= 6000
+
+
+def test_recent_results_are_kept_up_to_a_number_of_bytes():
+    recent = Recent(100)
+    recent.keep("a", 1, 60)
+    recent.keep("b", 2, 40)
+    assert (recent.find("a"), recent.find("b")) == (1, 2)
+    recent.keep("large", 3, 101)
+    assert (recent.find("a"), recent.find("large")) == (1, None)
+    recent.keep("c", 4, 1)
+    assert (recent.find("a"), recent.find("b"), recent.find("c")) == (None, None, 4)

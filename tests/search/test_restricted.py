@@ -261,6 +261,30 @@ def normalised(tables):
     return tables / tables.sum(axis=-1, keepdims=True)
 
 
+def test_few_fits_at_a_time_give_the_same_proposals(monkeypatch):
+    model = draw_model(3)
+    candidates = propose(model)
+    expected = evaluate(model, candidates)
+    monkeypatch.setattr("latentforest.search.local_fits.BATCH_BYTES", 1)
+    found = evaluate(model, candidates)
+    assert [each.candidate for each in found] == [each.candidate for each in expected]
+    assert [each.log_likelihood for each in found] == [each.log_likelihood for each in expected]
+
+
+def test_what_is_told_is_what_is_found_also_of_several_trees():
+    one = draw_latent_tree(1, 3)
+    other = draw_latent_tree(4, 2)
+    other = other.renamed({name: f"{name}b" for name in other.names})
+    tables = {n: net.cpd(n) for net in (one, other) for n in net.names}
+    parents = {n: net.structure.parents(n) for net in (one, other) for n in net.names}
+    network = Network.from_tables([*one.variables, *other.variables], parents, tables)
+    model, told = make_model(network, draw_rows(network, 40, 0)), []
+    found = evaluate_restricted(model, propose(model), Effort(2, 5, 0), told.append)
+    values = {each.candidate: each.log_likelihood for fits in told for each in fits}
+    assert values == {each.candidate: each.log_likelihood for each in found}
+    assert_exact(model, found)
+
+
 @pytest.mark.parametrize("seed", SEEDS[::2])
 def test_more_iterations_never_lower_the_likelihood(seed):
     model = draw_model(seed)

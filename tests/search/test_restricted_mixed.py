@@ -6,6 +6,7 @@ import pytest
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings
+from latentforest.estimation.starts import random_starts
 from latentforest.inference.forest import PatternedData
 from latentforest.model import Network, Structure
 from latentforest.search import restricted as restricted_module
@@ -255,3 +256,31 @@ def test_a_continuous_neighbour_bounds_no_number_of_states():
     assert [each.card for each in StateIntroduction.propose(tree, Rules())] == [10]
     assert tree.is_regular_with("Y1", 5, network.observed[:2])
     assert not tree.is_regular_with("Y1", 2, network.observed[:1])
+
+
+def test_a_column_is_not_taken_for_a_latent_variable_above_it(evaluate):
+    """Both have the same columns behind them, but only numbers come together first."""
+    numbers, letters = [f"c{i}" for i in range(4)], ["x0", "x1", "x2"]
+    variables = [*map(Variable, numbers), *(Variable(name, ("0", "1")) for name in letters)]
+    z, h, between = (Variable.hidden(name, 2) for name in ("Z", "H", "L"))
+    above = {"H": "Z", **dict.fromkeys(letters, "Z"), **dict.fromkeys(numbers, "H")}
+    one = Structure([*variables, z, h], above)
+    other = Structure([*variables, z, h, between], {**above, "c3": "L", "L": "H"})
+    truth = Network(one, random_starts(one, draw_table(variables), 1, 0)[0])
+    dataset = draw_mixed_rows(truth, 60, 0)
+    shared, values = PatternedData(dataset), []
+    for structure, data in ((one, shared), (other, shared), (other, PatternedData(dataset))):
+        network = Network(structure, random_starts(structure, dataset, 1, 0)[0])
+        model = Model(network, measure_mixed(network, dataset), data)
+        candidates = [c for c in propose(model, [StateIntroduction]) if c.hub == "H"]
+        values.append(evaluate(model, candidates)[0].log_likelihood)
+    assert values[1] == values[2]
+
+
+def draw_table(variables):
+    rng = np.random.default_rng(0)
+    columns = [
+        rng.normal(size=20) if each.states is None else rng.integers(0, 2, 20).astype(np.int8)
+        for each in variables
+    ]
+    return Dataset(variables, columns)

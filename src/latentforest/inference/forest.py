@@ -18,6 +18,7 @@ from latentforest.inference.blocks import correlate
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.patterns import Grouping, Mask, PatternStore, Recent, group_children
 from latentforest.inference.plan import (
+    MOST_BELOW,
     KnownNodes,
     build_plan,
     draw_forest,
@@ -56,7 +57,8 @@ CELL_BYTES = 32  # or so many for each of its cells, if that is more: enough for
 TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several blocks afterwards
 NODE_BYTES = 1 << 27  # patterns of nodes that are kept for later structures
 REGION_BYTES = 1 << 26  # products of messages around latent variables that are kept for later ones
-LEAST_NODES, MOST_NODES = 1 << 11, 1 << 16  # and nodes
+LIST_BYTES = 80  # that a node keeps for each node below it
+LEAST_NODES = 1 << 11  # that are kept in any case
 SMALL_CELLS = 1 << 13  # rows times columns below which threads cost more than they save
 MANY_CORRELATED = 1000  # continuous columns up to which all correlations are kept
 NOTHING = np.empty(0)
@@ -149,8 +151,8 @@ class PatternedData:
 
     def known_nodes(self) -> KnownNodes:
         """Nodes that forests over the table have in common; not more than memory allows."""
-        most = min(max(NODE_BYTES // (8 * self.blocks[0].store.n_rows), LEAST_NODES), MOST_NODES)
-        if len(self._nodes) > most:
+        size = 8 * self.blocks[0].store.n_rows + LIST_BYTES * min(len(self.bits), MOST_BELOW)
+        if len(self._nodes) > max(NODE_BYTES // size, LEAST_NODES):
             self._nodes = {}
         return self._nodes
 
@@ -289,8 +291,9 @@ class Forest:
         def plan_block(b: int) -> Plan:
             block = data.blocks[b]
             here = {name: messages[b] for name, messages in dense.items()}
+            trees = laid if b == 0 else lay_trees(self.roots, block.store)
             plan = build_plan(
-                structure, self.roots, block.store, block.weights, free, here, data.summary
+                structure, trees, block.store, block.weights, free, here, data.summary
             )
             if len(data.blocks) > 1:
                 block.store.trim(TRIMMED_BYTES // len(data.blocks))

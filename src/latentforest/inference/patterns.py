@@ -169,7 +169,10 @@ class PatternStore:
 
 
 class Recent(Generic[Key, Value]):
-    """Results that are kept up to a number of bytes; when there are more, all are forgotten."""
+    """Results that are kept up to a number of bytes; when there are more, all are forgotten.
+
+    One that is larger than that is not kept.
+    """
 
     def __init__(self, capacity: int) -> None:
         self._kept: dict[Key, Value] = {}
@@ -180,7 +183,9 @@ class Recent(Generic[Key, Value]):
         return self._kept.get(key)
 
     def keep(self, key: Key, value: Value, size: int) -> None:
-        """Keep a result of so many bytes."""
+        """Keep a result of so many bytes, its key included."""
+        if size > self._capacity:
+            return
         if self._size + size > self._capacity:
             self._kept, self._size = {}, 0
         self._kept[key] = value

@@ -51,20 +51,34 @@ class Node:
     laid: Laid | None = None
 
 
-class Laid(NamedTuple):
-    """A node and all below it, parents before children, over a block of rows.
+MOST_BELOW = 256  # nodes that a node keeps lists of
 
-    Of a product node, the node alone.
+
+class Below(NamedTuple):
+    """All that is below a node, or the nodes of whole trees: parents before children.
+
     ``facts`` are those of each node that `layout.lay_out_forest` wants. ``links`` are the patterns
     of each child in those of its parent.
     """
 
-    store: PatternStore
-    column: PatternColumn  # patterns of the node itself
     nodes: list[Node]
-    names: list[str]  # of the nodes
+    names: list[str]
+    facts: list[LongArray]
+    links: list[IntArray]
+
+
+class Laid(NamedTuple):
+    """A node over a block of rows: its patterns, facts and links, and what is below it.
+
+    The last is not kept by product nodes, nor if it is much.
+    """
+
+    store: PatternStore
+    column: PatternColumn
     facts: LongArray
     links: list[IntArray]
+    n_below: int
+    below: Below | None
 
 
 GroupChildren = Callable[[tuple[Mask, ...]], Grouping]
@@ -219,64 +233,65 @@ def _gather(children: list[Node], card: int, group: GroupChildren) -> list[Node]
     return [by_mask[mask] for mask in grouping.tops] + without_data
 
 
-def lay_trees(roots: Sequence[Node], store: PatternStore) -> Laid:
-    """Find the patterns of all nodes of some trees; those of later trees follow the first."""
-    first, *others = [_lay_tree(root, store) for root in roots]
-    if not others:
-        return first
-    trees = [first, *others]
-    return first._replace(
-        nodes=[node for tree in trees for node in tree.nodes],
-        names=[name for tree in trees for name in tree.names],
-        facts=np.concatenate([tree.facts for tree in trees]),
-        links=[link for tree in trees for link in tree.links],
-    )
-
-
-def _lay_tree(root: Node, store: PatternStore) -> Laid:
-    """Find the patterns of a tree; nodes remember what was found last, but for product nodes."""
+def lay_trees(roots: Sequence[Node], store: PatternStore) -> Below:
+    """Find the patterns of all nodes of some trees."""
     done: dict[int, Laid] = {}
+    for root in roots:
+        _lay_tree(root, store, done)
+    return _gather_nodes(roots, done)
+
+
+def _lay_tree(root: Node, store: PatternStore, done: dict[int, Laid]) -> None:
+    """Find the patterns of a tree; nodes remember what was found last."""
     stack = [root]
     while stack:
         node = stack[-1]
         laid = node.laid
-        if laid is None or laid.store is not store:
+        if laid is None or laid.store is not store or (laid.below is None and node.children):
             waiting = [child for child in node.children if id(child) not in done]
             if waiting:
                 stack += waiting
                 continue
-            laid = _lay_node(node, done, store)
-            if node.kind != P.PRODUCT:
-                laid = node.laid = _add_below(node, laid, done)
+            if laid is None or laid.store is not store:
+                laid = node.laid = _lay_node(node, done, store)
         done[id(stack.pop())] = laid
-    return done[id(root)]
 
 
 def _lay_node(node: Node, done: Mapping[int, Laid], store: PatternStore) -> Laid:
-    """Find the patterns of a node, without what is below it."""
-    below = [(child.mask, done[id(child)].column) for child in node.children]
-    same = [column for mask, column in below if mask == node.mask]
-    column = same[0] if same else store.column(node.mask, [mask for mask, _ in below])
-    is_free, degree = _is_free(node, None), len(below)
+    """Find the patterns of a node whose children are done."""
+    parts = [(child.mask, done[id(child)].column) for child in node.children]
+    same = [column for mask, column in parts if mask == node.mask]
+    column = same[0] if same else store.column(node.mask, [mask for mask, _ in parts])
+    is_free, degree = _is_free(node, None), len(parts)
     facts = [node.kind, node.card, node.width, node.is_root, is_free, degree, column.n_patterns]
-    links = [_pattern_in(column, node.mask, *part) for part in below]
-    return Laid(store, column, [node], [node.name], np.array(facts, np.int64), links)
+    links = [_pattern_in(column, node.mask, *part) for part in parts]
+    n_below, below = sum(1 + done[id(child)].n_below for child in node.children), None
+    if node.kind != P.PRODUCT and n_below <= MOST_BELOW:
+        below = _gather_nodes(node.children, done)
+        below = below._replace(facts=[np.concatenate(below.facts)] if below.facts else [])
+    return Laid(store, column, np.array(facts, np.int64), links, n_below, below)
 
 
-def _add_below(node: Node, laid: Laid, done: Mapping[int, Laid]) -> Laid:
-    """Add what is below a node. Product nodes, which may lie deep, know themselves only."""
-    nodes, names, links, facts = [node], [node.name], list(laid.links), [laid.facts]
-    stack = node.children[::-1]
+def _gather_nodes(tops: Sequence[Node], done: Mapping[int, Laid]) -> Below:
+    """List some nodes and all below them."""
+    nodes, names = list[Node](), list[str]()
+    facts, links = list[LongArray](), list[IntArray]()
+    stack = list(reversed(tops))
     while stack:
-        child = stack.pop()
-        here = done[id(child)]
-        nodes += here.nodes
-        names += here.names
-        links += here.links
-        facts.append(here.facts)
-        if child.kind == P.PRODUCT:
-            stack += child.children[::-1]
-    return laid._replace(nodes=nodes, names=names, links=links, facts=np.concatenate(facts))
+        node = stack.pop()
+        laid = done[id(node)]
+        nodes.append(node)
+        names.append(node.name)
+        facts.append(laid.facts)
+        links += laid.links
+        if laid.below is None:
+            stack += reversed(node.children)
+        else:
+            nodes += laid.below.nodes
+            names += laid.below.names
+            facts += laid.below.facts
+            links += laid.below.links
+    return Below(nodes, names, facts, links)
 
 
 def _pattern_in(column: PatternColumn, mask: Mask, part: Mask, below: PatternColumn) -> IntArray:
@@ -290,7 +305,7 @@ def _pattern_in(column: PatternColumn, mask: Mask, part: Mask, below: PatternCol
 
 def build_plan(
     structure: Structure,
-    roots: Sequence[Node],
+    laid: Below,
     store: PatternStore,
     weights: FloatArray,
     free: Collection[str] | None = None,
@@ -303,8 +318,8 @@ def build_plan(
     ----------
     structure
         Gives the place of each table in the flat parameter vector.
-    roots
-        From ``draw_forest``.
+    laid
+        From ``lay_trees``, for the same block.
     store
         Pattern columns of the block.
     weights
@@ -317,17 +332,17 @@ def build_plan(
     summarize
         Describes a continuous column; needed for blocks.
     """
-    laid = lay_trees(roots, store)
-    facts = laid.facts.reshape(-1, N_FACTS)
+    facts = np.concatenate(laid.facts).reshape(-1, N_FACTS)
     if free is not None:
-        facts = facts.copy()
         facts[:, FREE_FACT] = [_is_free(node, free) for node in laid.nodes]
     fields, child, place, sizes = lay_out_forest(facts, _find_parameters(structure, laid))
-    pattern_weights = [_weigh_patterns(store.column(root.mask), weights) for root in roots]
+    pattern_weights = [
+        _weigh_patterns(store.column(node.mask), weights) for node in laid.nodes if node.is_root
+    ]
     evidence = _join_evidence(laid.nodes, facts, dense or {})
     if structure.continuous:
         further = _add_continuous(
-            structure, laid, weights, free, summarize, fields, sizes, evidence, len(child)
+            structure, laid, store, weights, free, summarize, fields, sizes, evidence, len(child)
         )
         child, place = (np.concatenate(both) for both in zip((child, place), further, strict=True))
     return Plan(
@@ -343,7 +358,8 @@ def build_plan(
 
 def _add_continuous(
     structure: Structure,
-    laid: Laid,
+    laid: Below,
+    store: PatternStore,
     weights: FloatArray,
     free: Collection[str] | None,
     summarize: Summarize | None,
@@ -357,7 +373,7 @@ def _add_continuous(
     Returns what follows the slots: places of tables, then tasks of blocks; places of sums.
     """
     _place_measures(fields, sizes, sum(map(len, evidence)))
-    evidence += _join_measures(laid, weights)
+    evidence += _join_measures(laid.nodes, store, weights)
     tables, sums = _place_columns(structure, laid.nodes)
     tasks: list[int] = []
     for node, record in zip(laid.nodes, fields.reshape(-1, P.N_FIELDS), strict=True):
@@ -366,7 +382,7 @@ def _add_continuous(
             record[P.WEIGHTS] = sum(map(len, evidence))
             about = [summarize(name) for name in node.columns]
             entries, data = _describe_block(
-                structure, node, laid.store, weights, free, about, record[P.WEIGHTS]
+                structure, node, store, weights, free, about, record[P.WEIGHTS]
             )
             tasks += entries
             evidence += data
@@ -398,7 +414,7 @@ def _describe_block(
     return tasks + gaps, [weights, scales, *data]
 
 
-def _find_parameters(structure: Structure, laid: Laid) -> LongArray:
+def _find_parameters(structure: Structure, laid: Below) -> LongArray:
     """Place of each node's table; of a Gaussian node the entry of its first column."""
     places = structure.offsets
     if not structure.continuous:
@@ -450,13 +466,13 @@ def _place_measures(fields: LongArray, sizes: LongArray, taken: int) -> None:
             taken += record[P.N_PATTERNS] * (1 + record[P.CARD])
 
 
-def _join_measures(laid: Laid, w: FloatArray) -> list[FloatArray]:
+def _join_measures(nodes: list[Node], store: PatternStore, w: FloatArray) -> list[FloatArray]:
     """Weights and values of the patterns of the Gaussian nodes."""
     parts: list[FloatArray] = []
-    for node in laid.nodes:
+    for node in nodes:
         if node.kind == P.GAUSSIAN:
-            values = laid.store.values(node.mask, node.parts)
-            parts += [_weigh_patterns(laid.store.column(node.mask), w), values.ravel()]
+            values = store.values(node.mask, node.parts)
+            parts += [_weigh_patterns(store.column(node.mask), w), values.ravel()]
     return parts
 
 

@@ -134,7 +134,7 @@ def start_star(arms: Arms, values: Values, task: Task) -> FloatArray:
     A row has the tables of the root, of the hub (if an arm of it is the root) and of the arms.
     ``task.blocks`` has random numbers, exponentially distributed, for the tables of the categorical
     neighbours, ``(n_starts, n_states, columns)``, and of the hub, ``(n_starts, n_states)``; then
-    all starts of each continuous neighbour's table, guessed and random.
+    for each start, guessed or random, the tables of the continuous neighbours.
     """
     hub, card, n_random, noise = task.hub, task.marks[0], task.n_starts, task.blocks
     lo, first = arms.first[hub], find_first(arms, hub)

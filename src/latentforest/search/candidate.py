@@ -59,7 +59,7 @@ class Proposal(NamedTuple):
 
     candidate: Candidate
     log_likelihood: float
-    tables: FloatArray  # the free tables in the order of the region
+    tables: FloatArray  # the free tables in the order of the region; what follows means nothing
 
     def realise(self, network: Network) -> Network:
         """Apply the operator to the network and give it these tables."""

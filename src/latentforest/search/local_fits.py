@@ -1,12 +1,12 @@
 """Local fits of candidates: what one compiled call does, and what comes of it.
 
-All calls of a step are prepared first, then made, then read: code that runs between two long calls
-finds its memory gone from the processor's caches.
+Many calls are prepared first, then made, then read: code that runs between two long calls finds its
+memory gone from the processor's caches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from functools import cached_property
 from typing import TypeVar
 
@@ -21,6 +21,7 @@ from latentforest.search.candidate import Candidate, Proposal
 
 MOST_AT_ONCE = 32  # candidates
 MOST_ROWS = 200_000  # or so many rows times candidates
+BATCH_BYTES = 1 << 26  # of calls that are prepared before they are made
 
 Group = TypeVar("Group", bound=Sized)
 
@@ -58,6 +59,7 @@ class LocalFits:
     ) -> None:
         self.messages, self.limits, self.tasks = messages, limits, tasks
         self.candidates, self.n_before, self.order = candidates, n_before, order
+        self.rest: Callable[[str], float] | None = None
         n_fits = len(candidates) if order is None else int(order.max()) + 1
         self.scores, self.results = np.empty(n_fits), np.empty((n_fits, n_values))
 
@@ -68,13 +70,22 @@ class LocalFits:
             messages.arms, messages.values, self.tasks, self.limits, self.scores, self.results
         )
 
+    @property
+    def size(self) -> int:
+        """Bytes that the call needs, about."""
+        common = self.tasks.common
+        return common.region.codes.nbytes + common.starts.nbytes + self.results.nbytes
+
     @cached_property
     def proposals(self) -> list[Proposal]:
-        """What was found."""
-        scores, results = self.scores, self.results
+        """What was found. ``rest`` says what other trees than that of a variable add."""
+        scores, results = self.scores.tolist(), self.results
         if self.order is not None:
-            scores, results = scores[self.order], results[self.order]
-        found = zip(self.candidates, scores.tolist(), results, self.n_before, strict=True)
+            scores, results = self.scores[self.order].tolist(), results[self.order]
+        if self.rest is not None:
+            roots = [candidate.root for candidate in self.candidates]
+            scores = [score + self.rest(root) for score, root in zip(scores, roots, strict=True)]
+        found = zip(self.candidates, scores, results, self.n_before, strict=True)
         return [Proposal(c, score, result[before:]) for c, score, result, before in found]
 
     def __len__(self) -> int:
@@ -84,10 +95,23 @@ class LocalFits:
         return iter(self.proposals)
 
 
+def batch(fits: Iterable[LocalFits]) -> Iterator[list[LocalFits]]:
+    """Yield fits in batches of about so many bytes as may be needed at a time."""
+    here, size = list[LocalFits](), 0
+    for fit in fits:
+        here.append(fit)
+        size += fit.size
+        if size >= BATCH_BYTES:
+            yield here
+            here, size = [], 0
+    if here:
+        yield here
+
+
 def split_work(groups: Sequence[Group], n_rows: int) -> list[list[Group]]:
     """Split groups into runs with about as many candidates as one call should fit.
 
-    Few calls save time, but none should last so long that nothing is heard of it.
+    Few calls save time, but nothing is heard of a call until it ends. Groups stay whole.
     """
     runs: list[list[Group]] = []
     n_members = most = min(MOST_AT_ONCE, MOST_ROWS // n_rows + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from latentforest.estimation.region import fit_region, make_region
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.threads import map_threads
 from latentforest.search.candidate import Candidate, Effort, Proposal
-from latentforest.search.local_fits import LocalFits
+from latentforest.search.local_fits import LocalFits, batch
 from latentforest.search.model import Model
 from latentforest.search.tables import soften
 from latentforest.search.tree_candidate import TreeCandidate
@@ -43,21 +43,26 @@ def evaluate_restricted(
     messages = model.messages
     if not messages.agree_with(model.log_likelihood):
         return _fit_all_slowly(model, candidates, effort, tell)
-    fits: list[LocalFits] = []
-    for operator, group in by_operator.items():
-        fits += operator.plan_fits(messages, group, effort)
-    is_done = map_threads(lambda fit: fit.run(), fits, model.data.n_jobs)
-    for fit, _ in zip(fits, is_done, strict=True):
-        tell(fit)
-    proposals = [proposal for fit in fits for proposal in fit]
     is_tree = len(model.network.structure.roots) == 1
+
+    def plan() -> Iterator[LocalFits]:
+        for operator, group in by_operator.items():
+            for fit in operator.plan_fits(messages, group, effort):
+                if not is_tree:
+                    fit.rest = lambda root: messages.rest(root, model.log_likelihood)
+                tell(())
+                yield fit
+
+    proposals: list[Proposal] = []
+    for fits in batch(plan()):
+        is_done = map_threads(lambda fit: fit.run(), fits, model.data.n_jobs)
+        for fit, _ in zip(fits, is_done, strict=True):
+            tell(fit)
+        proposals += (proposal for fit in fits for proposal in fit)
     for i, proposal in enumerate(proposals):
         if not math.isfinite(proposal.log_likelihood):
             proposals[i] = fit_slowly(model, proposal.candidate, effort)
             tell(())
-        elif not is_tree:
-            rest = messages.rest(proposal.candidate.root, model.log_likelihood)
-            proposals[i] = proposal._replace(log_likelihood=proposal.log_likelihood + rest)
     return proposals
 
 

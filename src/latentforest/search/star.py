@@ -13,6 +13,7 @@ from latentforest.kernels.bases import EMPTY, STAR_AROUND, STAR_WITHOUT, Region,
 from latentforest.kernels.types import FloatArray, IntArray
 
 NO_ARM = -1
+KEY_BYTES = 128  # for each entry of a key
 NO_WAYS = np.empty((1, 0), np.int64)
 
 
@@ -102,17 +103,18 @@ class _Groups:
 def _group(messages: Messages, names: Sequence[str], arms: Sequence[int], has_base: bool) -> Region:
     """Put product nodes above the arms, down to one if that has to meet a base.
 
-    They depend on the columns behind each arm only, so that they are found once for a table.
+    They depend on the columns behind each arm and on its kind only, so that they are found once for
+    a table.
     """
-    column, known = messages.arms.column, messages.data.regions
-    masks = [
-        messages.masks[z] if column[arm] != EACH_ROW else 0
-        for z, arm in zip(names, arms, strict=True)
-    ]
-    region = known.find((has_base, *masks))
+    column, belief, known = messages.arms.column, messages.arms.belief, messages.data.regions
+    key = [int(has_base)]
+    for name, arm in zip(names, arms, strict=True):
+        is_by_row, is_number = column[arm] == EACH_ROW, belief[arm] < LEAF_ARM
+        key += (2 * is_by_row + is_number, messages.masks[name])
+    region = known.find(tuple(key))
     if region is None:
         region = _find_groups(messages, names, arms, has_base)
-        known.keep((has_base, *masks), region, region.codes.nbytes)
+        known.keep(tuple(key), region, region.codes.nbytes + KEY_BYTES * len(key))
     return region._replace(arms=np.array(arms, np.int64))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from latentforest.inference.messages import Messages
@@ -25,5 +25,5 @@ class TreeCandidate(Candidate):
     @abstractmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[LocalFits]:
-        """Return local fits of all candidates, to be run in any order."""
+    ) -> Iterable[LocalFits]:
+        """Plan local fits of all candidates, to be run in any order."""

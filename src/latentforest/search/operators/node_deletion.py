@@ -72,8 +72,10 @@ class NodeDeletion(TreeCandidate):
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[LocalFits]:
-        return [_plan_fit(messages, c, effort) for c in candidates if isinstance(c, cls)]
+    ) -> Iterator[LocalFits]:
+        for candidate in candidates:
+            if isinstance(candidate, cls):
+                yield _plan_fit(messages, candidate, effort)
 
 
 def _plan_fit(messages: Messages, candidate: NodeDeletion, effort: Effort) -> LocalFits:

@@ -120,12 +120,11 @@ class NodeIntroduction(TreeCandidate):
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[LocalFits]:
+    ) -> Iterator[LocalFits]:
         by_hub: dict[str, list[NodeIntroduction]] = {}
         for candidate in candidates:
             assert isinstance(candidate, NodeIntroduction)
             by_hub.setdefault(candidate.hub, []).append(candidate)
-        fits: list[LocalFits] = []
         n_rows = messages.data.n_rows
         step = max(1, PIECE_ROWS // n_rows)
         for hub, group in by_hub.items():
@@ -138,9 +137,8 @@ class NodeIntroduction(TreeCandidate):
             ]
             for is_upper in (False, True):
                 here = [piece for piece in pieces if piece[0].is_upper == is_upper]
-                runs = split_work(here, n_rows)
-                fits += [_plan_fits(messages, run, starts, effort) for run in runs]
-        return fits
+                for run in split_work(here, n_rows):
+                    yield _plan_fits(messages, run, starts, effort)
 
 
 def introduce(hub_card: int, card: int) -> FloatArray:

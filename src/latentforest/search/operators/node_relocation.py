@@ -108,17 +108,15 @@ class NodeRelocation(TreeCandidate):
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[LocalFits]:
+    ) -> Iterator[LocalFits]:
         groups: dict[str, dict[str, list[NodeRelocation]]] = {}
         for candidate in candidates:
             assert isinstance(candidate, NodeRelocation)
             of_origin = groups.setdefault(candidate.origin, {})
             of_origin.setdefault(candidate.moved, []).append(candidate)
-        return [
-            _plan_fits(messages, run, effort)
-            for of_origin in groups.values()
-            for run in split_work(list(of_origin.values()), messages.data.n_rows)
-        ]
+        for of_origin in groups.values():
+            for run in split_work(list(of_origin.values()), messages.data.n_rows):
+                yield _plan_fits(messages, run, effort)
 
 
 def change_of_relocation(tree: Tree, moved: str, origin: str, target: str) -> int:

@@ -45,12 +45,10 @@ class StateDeletion(CardCandidate):
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[LocalFits]:
-        return [
-            plan_fit(messages, candidate, effort, merge_all)
-            for candidate in candidates
-            if isinstance(candidate, cls)
-        ]
+    ) -> Iterator[LocalFits]:
+        for candidate in candidates:
+            if isinstance(candidate, cls):
+                yield plan_fit(messages, candidate, effort, merge_all)
 
 
 def merge_states(around: Around, i: int = 0, j: int = 1) -> Around:

@@ -44,12 +44,10 @@ class StateIntroduction(CardCandidate):
     @classmethod
     def plan_fits(
         cls, messages: Messages, candidates: Sequence[Candidate], effort: Effort
-    ) -> list[LocalFits]:
-        return [
-            plan_fit(messages, candidate, effort, split_all)
-            for candidate in candidates
-            if isinstance(candidate, cls)
-        ]
+    ) -> Iterator[LocalFits]:
+        for candidate in candidates:
+            if isinstance(candidate, cls):
+                yield plan_fit(messages, candidate, effort, split_all)
 
 
 def split_state(around: Around, k: int = 0) -> Around:
