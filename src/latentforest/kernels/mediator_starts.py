@@ -12,7 +12,7 @@ from latentforest.kernels.arms import LEAF_ARM, Arms, Values, find_upper_arm
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.star_starts import (
     draw_row,
-    find_base,
+    fill_base,
     find_first,
     gather_tables,
     soften,
@@ -52,56 +52,52 @@ def start_mediators(
     The tables are, one start after another: P(mediator | hub), P(mediator | parent),
     P(hub | mediator), and P(neighbour | mediator) for each arm.
     """
-    lo, first = arms.first[hub], find_first(arms, hub)
-    width, n_arms, n_columns = arms.width[lo], first.shape[0] - 1, first[-1]
-    above = find_upper_arm(arms, hub)
-    above_card = arms.card[above] if above >= 0 else 0
-    sizes = np.empty(3 + n_arms, np.int64)
-    sizes[0], sizes[1], sizes[2] = width * card, above_card * card, 0 if above < 0 else card * width
+    lo, hi, tables = arms.first[hub], arms.first[hub + 1], values.tables
+    cards, table, belief, source = arms.card, arms.table, arms.belief, arms.source
+    first, prior, width = find_first(belief, cards, lo, hi), arms.prior[hub], arms.width[lo]
+    n_arms, n_columns, above = hi - lo, first[hi - lo], find_upper_arm(arms, hub)
+    above_card = cards[above] if above >= 0 else 0
+    places, n_starts = np.zeros(4 + n_arms, np.int64), 1 + n_random
+    places[1] = n_starts * width * card
+    places[2] = places[1] + n_starts * above_card * card
+    places[3] = places[2] + (n_starts * card * width if above >= 0 else 0)
     for i in range(n_arms):
-        sizes[3 + i] = card * arms.card[lo + i]
-    places, n_starts = np.zeros(3 + n_arms, np.int64), 1 + n_random
-    for i in range(1, 3 + n_arms):
-        places[i] = places[i - 1] + n_starts * sizes[i - 1]
-    blocks = np.empty(places[-1] + n_starts * sizes[-1])
-    copies = blocks[: sizes[0]].reshape((width, card))
-    _copy_hub(copies)
-    taken = _draw_tables(noise, 0, blocks, sizes[0], n_random * width, card)
+        places[4 + i] = places[3 + i] + n_starts * card * cards[lo + i]
+    blocks = np.empty(places[3 + n_arms])
+    _copy_hub(blocks, width, card)
+    taken = _draw_tables(noise, 0, blocks, width * card, n_random * width, card)
     if above >= 0:
-        _start_upper(arms, values, above, copies, blocks, places)
-        drawn = taken + n_random * card * n_columns
-        drawn = _draw_tables(
-            noise, drawn, blocks, places[1] + sizes[1], n_random * above_card, card
-        )
-        _draw_tables(noise, drawn, blocks, places[2] + sizes[2], n_random * card, width)
-    prior = values.tables[arms.prior[hub] : arms.prior[hub] + width]
-    joined, n_numbers = gather_tables(arms, values, hub, first), 0
+        _start_upper(tables, table[arms.reverse[above]], above_card, width, card, blocks, places)
+        drawn, place = taken + n_random * card * n_columns, places[1] + above_card * card
+        drawn = _draw_tables(noise, drawn, blocks, place, n_random * above_card, card)
+        _draw_tables(noise, drawn, blocks, places[2] + card * width, n_random * card, width)
+    joined, base = gather_tables(tables, table, lo, width, first), np.empty(n_columns)
+    n_numbers = 0
     for i in range(n_arms):
-        n, place = arms.card[lo + i], places[3 + i]
-        table = values.tables[arms.table[lo + i] : arms.table[lo + i] + card * n]
-        blocks[place : place + card * n] = table
-        if arms.belief[lo + i] < LEAF_ARM:
-            size = n_random * card * n
-            rows = numbers[n_numbers : n_numbers + size]
-            blocks[place + card * n : place + card * n + size] = rows
-            n_numbers += size
+        n, place, is_latent = cards[lo + i], places[3 + i], source[lo + i] >= 0
+        for k in range(card * n):
+            blocks[place + k] = tables[table[lo + i] + k]
+        if belief[lo + i] < LEAF_ARM:
+            for k in range(n_random * card * n):
+                blocks[place + card * n + k] = numbers[n_numbers + k]
+            n_numbers += n_random * card * n
             continue
         for y in range(card):
             soften(blocks, place + y * n, place + (y + 1) * n)
-        base = find_base(arms, hub, prior, joined, first, i)
+        fill_base(tables, prior, width, joined, n_columns, first[i], n, is_latent, base)
         for k in range(n_random * card):
-            draw_row(noise, taken + k * n_columns + first[i], base, blocks, place + (card + k) * n)
-    return blocks, places
+            drawn = taken + k * n_columns + first[i]
+            draw_row(noise, drawn, base, n, blocks, place + (card + k) * n)
+    return blocks, places[: 3 + n_arms]
 
 
 @part
-def _copy_hub(copies: FloatArray) -> None:
+def _copy_hub(blocks: FloatArray, width: int, card: int) -> None:
     """P(mediator | hub) of a copy; surplus states of the hub share those of the copy."""
-    width, card = copies.shape
     for y in range(width):
         for z in range(card):
-            copies[y, z] = 1.0 if z == y % card else 0.0
-        soften(copies[y], 0, card)
+            blocks[y * card + z] = 1.0 if z == y % card else 0.0
+        soften(blocks, y * card, (y + 1) * card)
 
 
 @part
@@ -122,21 +118,21 @@ def _draw_tables(
 
 @part
 def _start_upper(
-    arms: Arms,
-    values: Values,
-    above: int,
-    copies: FloatArray,
+    tables: FloatArray,
+    below: int,
+    above_card: int,
+    width: int,
+    card: int,
     blocks: FloatArray,
     places: LongArray,
 ) -> None:
     """Tables of a copy of the hub between the hub and its parent."""
-    (width, card), below = copies.shape, arms.table[arms.reverse[above]]
     place = places[1]
-    for x in range(arms.card[above]):
+    for x in range(above_card):
         for z in range(card):
             blocks[place + z] = 0.0
         for y in range(width):
-            blocks[place + y % card] += values.tables[below + x * width + y]
+            blocks[place + y % card] += tables[below + x * width + y]
         soften(blocks, place, place + card)
         place += card
     place = places[2]

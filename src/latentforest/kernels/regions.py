@@ -81,7 +81,7 @@ def run_tasks(
         for c in range(task.marks.shape[0]):
             if task.marks[c] > 0:
                 scores[n_done] = _fit_candidate(
-                    arms, values, task, bases, scratch, limits, c, results[n_done]
+                    arms, values, task, bases, scratch, limits, c, results, n_done
                 )
                 n_done += 1
 
@@ -95,7 +95,8 @@ def _fit_candidate(
     scratch: Scratch,
     limits: Limits,
     c: int,
-    result: FloatArray,
+    results: FloatArray,
+    place: int,
 ) -> float:
     """Fit one candidate of a task; return its log-likelihood."""
     region = _make_region(arms, values, task, bases, c)
@@ -114,9 +115,11 @@ def _fit_candidate(
         np.empty(limits.max_iterations + 2 * starts.shape[0] + 2),
     )
     if task.kind == STAR_AROUND:
-        read_star(arms, task, starts[best], result)
+        lo, hi = arms.first[task.hub], arms.first[task.hub + 1]
+        read_star(arms.card, lo, hi, task.arm, task.marks[0], starts, best, results, place)
     else:
-        result[:n_values] = starts[best]
+        for i in range(n_values):
+            results[place, i] = starts[best, i]
     return value + bases.constant[c] if is_sound else -np.inf
 
 

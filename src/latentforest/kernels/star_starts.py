@@ -2,11 +2,11 @@
 
 First come good guesses: each state split in turn, or each pair of states merged. Then random ones.
 Tables of categorical neighbours lie side by side, ``(states of the hub, states of all of them)``.
+
+Parts take vectors and places in them, not tuples or slices: these take long to compile.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -20,79 +20,92 @@ APART = 0.5  # how far the halves of a split state are pushed apart
 
 
 @part
-def find_first(arms: Arms, hub: int) -> LongArray:
+def find_first(belief: LongArray, card: LongArray, lo: int, hi: int) -> LongArray:
     """Column at which the table of each arm begins, and where the last one ends."""
-    lo, hi = arms.first[hub], arms.first[hub + 1]
     first = np.zeros(hi - lo + 1, np.int64)
     for a in range(lo, hi):
-        is_number = arms.belief[a] < LEAF_ARM
-        first[a - lo + 1] = first[a - lo] + (0 if is_number else arms.card[a])
+        first[a - lo + 1] = first[a - lo] + (card[a] if belief[a] >= LEAF_ARM else 0)
     return first
 
 
 @part
-def gather_tables(arms: Arms, values: Values, hub: int, first: LongArray) -> FloatArray:
+def gather_tables(
+    tables: FloatArray, place: LongArray, lo: int, width: int, first: LongArray
+) -> FloatArray:
     """Put the tables of the categorical neighbours side by side."""
-    lo, width = arms.first[hub], arms.width[arms.first[hub]]
-    joined = np.empty((width, first[-1]))
-    for i in range(first.shape[0] - 1):
+    n_arms = first.shape[0] - 1
+    n_columns = first[n_arms]
+    joined = np.empty(width * n_columns)
+    for i in range(n_arms):
         n = first[i + 1] - first[i]
-        place = arms.table[lo + i]
         for y in range(width):
             for x in range(n):
-                joined[y, first[i] + x] = values.tables[place + y * n + x]
+                joined[y * n_columns + first[i] + x] = tables[place[lo + i] + y * n + x]
     return joined
 
 
 @part
 def _split_state(
-    joined: FloatArray, first: LongArray, y: int, sign: float, row: FloatArray
+    joined: FloatArray, source: int, first: LongArray, sign: float, target: FloatArray, place: int
 ) -> None:
     """One half of a state: every other probability rises, those between fall, or vice versa."""
     for i in range(first.shape[0] - 1):
         total, push = 0.0, sign
         for c in range(first[i], first[i + 1]):
-            row[c] = joined[y, c] * (1.0 + push)
-            total += row[c]
+            target[place + c] = joined[source + c] * (1.0 + push)
+            total += target[place + c]
             push = -push
         for c in range(first[i], first[i + 1]):
-            row[c] /= total
+            target[place + c] /= total
 
 
 @part
 def _split_all(
-    prior: FloatArray, joined: FloatArray, first: LongArray, priors: FloatArray, tables: FloatArray
+    tables: FloatArray,
+    prior: int,
+    width: int,
+    joined: FloatArray,
+    first: LongArray,
+    priors: FloatArray,
+    target: FloatArray,
 ) -> None:
     """Split each state in turn; its second half comes last."""
-    width = prior.shape[0]
+    n, card = first[first.shape[0] - 1], width + 1
     for k in range(width):
         for y in range(width):
-            priors[k, y] = prior[y]
-            for c in range(joined.shape[1]):
-                tables[k, y, c] = joined[y, c]
-        priors[k, k] = priors[k, width] = 0.5 * prior[k]
-        _split_state(joined, first, k, APART, tables[k, k])
-        _split_state(joined, first, k, -APART, tables[k, width])
+            priors[k * card + y] = tables[prior + y]
+            for c in range(n):
+                target[(k * card + y) * n + c] = joined[y * n + c]
+        priors[k * card + k] = priors[k * card + width] = 0.5 * tables[prior + k]
+        _split_state(joined, k * n, first, APART, target, (k * card + k) * n)
+        _split_state(joined, k * n, first, -APART, target, (k * card + width) * n)
 
 
 @part
 def _merge_all(
-    prior: FloatArray, joined: FloatArray, priors: FloatArray, tables: FloatArray
+    tables: FloatArray,
+    prior: int,
+    width: int,
+    joined: FloatArray,
+    n: int,
+    priors: FloatArray,
+    target: FloatArray,
 ) -> None:
     """Merge each pair of states in turn, the second into the first."""
-    width, k = prior.shape[0], 0
+    row = 0
     for i in range(width):
         for j in range(i + 1, width):
-            both = prior[i] + prior[j]
-            share = prior[i] / both if both > 0.0 else 0.5
+            both = tables[prior + i] + tables[prior + j]
+            share = tables[prior + i] / both if both > 0.0 else 0.5
             for y in range(width - 1):
                 source = y if y < j else y + 1
-                priors[k, y] = both if y == i else prior[source]
-                for c in range(joined.shape[1]):
-                    tables[k, y, c] = joined[source, c]
+                priors[row] = both if y == i else tables[prior + source]
+                for c in range(n):
+                    entry = joined[source * n + c]
                     if y == i:
-                        tables[k, y, c] = share * joined[i, c] + (1.0 - share) * joined[j, c]
-            k += 1
+                        entry = share * entry + (1.0 - share) * joined[j * n + c]
+                    target[row * n + c] = entry
+                row += 1
 
 
 @part
@@ -103,9 +116,11 @@ def soften(row: FloatArray, lo: int, hi: int) -> None:
 
 
 @part
-def draw_row(noise: FloatArray, place: int, base: FloatArray, row: FloatArray, lo: int) -> None:
+def draw_row(
+    noise: FloatArray, place: int, base: FloatArray, n: int, row: FloatArray, lo: int
+) -> None:
     """Set a part of a row halfway between a distribution and a draw from the simplex."""
-    n, total = base.shape[0], 0.0
+    total = 0.0
     for x in range(n):
         total += noise[place + x]
     for x in range(n):
@@ -113,18 +128,22 @@ def draw_row(noise: FloatArray, place: int, base: FloatArray, row: FloatArray, l
 
 
 @part
-def find_base(
-    arms: Arms, hub: int, prior: FloatArray, joined: FloatArray, first: LongArray, i: int
-) -> FloatArray:
-    """The distribution of a neighbour; uniform if it is latent."""
-    n = first[i + 1] - first[i]
-    base = np.full(n, 1.0 / n)
-    if arms.source[arms.first[hub] + i] < 0:
-        for x in range(n):
-            base[x] = 0.0
-            for y in range(prior.shape[0]):
-                base[x] += prior[y] * joined[y, first[i] + x]
-    return base
+def fill_base(
+    tables: FloatArray,
+    prior: int,
+    width: int,
+    joined: FloatArray,
+    n_columns: int,
+    lo: int,
+    n: int,
+    is_latent: bool,
+    base: FloatArray,
+) -> None:
+    """Find the distribution of a neighbour; uniform if it is latent."""
+    for x in range(n):
+        base[x] = 1.0 / n if is_latent else 0.0
+        for y in range(0 if is_latent else width):
+            base[x] += tables[prior + y] * joined[y * n_columns + lo + x]
 
 
 @kernel
@@ -136,110 +155,150 @@ def start_star(arms: Arms, values: Values, task: Task) -> FloatArray:
     neighbours, ``(n_starts, n_states, columns)``, and of the hub, ``(n_starts, n_states)``; then
     for each start, guessed or random, the tables of the continuous neighbours.
     """
-    hub, card, n_random, noise = task.hub, task.marks[0], task.n_starts, task.blocks
-    lo, first = arms.first[hub], find_first(arms, hub)
-    width, n_arms, n_columns = arms.width[lo], first.shape[0] - 1, first[-1]
-    prior = values.tables[arms.prior[hub] : arms.prior[hub] + width]
-    joined = gather_tables(arms, values, hub, first)
+    hub, card, n_random, noise, tables = (
+        task.hub,
+        task.marks[0],
+        task.n_starts,
+        task.blocks,
+        values.tables,
+    )
+    lo, hi, cards, source = arms.first[hub], arms.first[hub + 1], arms.card, arms.source
+    first, prior, width = find_first(arms.belief, cards, lo, hi), arms.prior[hub], arms.width[lo]
+    n_arms, n_columns = hi - lo, first[hi - lo]
+    joined = gather_tables(tables, arms.table, lo, width, first)
     n_guesses = width if card > width else width * (width - 1) // 2
-    priors = np.empty((n_guesses + n_random, card))
-    tables = np.empty((n_guesses + n_random, card, n_columns))
+    n_starts = n_guesses + n_random
+    priors, target = np.empty(n_starts * card), np.empty(n_starts * card * n_columns)
     if card > width:
-        _split_all(prior, joined, first, priors, tables)
+        _split_all(tables, prior, width, joined, first, priors, target)
     else:
-        _merge_all(prior, joined, priors, tables)
-    for s in range(n_guesses):
-        soften(priors[s], 0, card)
-        for y in range(card):
-            for i in range(n_arms):
-                soften(tables[s, y], first[i], first[i + 1])
-    uniform, behind = np.full(card, 1.0 / card), n_random * card * n_columns
+        _merge_all(tables, prior, width, joined, n_columns, priors, target)
+    for row in range(n_guesses * card):
+        if row < n_guesses:
+            soften(priors, row * card, (row + 1) * card)
+        for i in range(n_arms):
+            soften(target, row * n_columns + first[i], row * n_columns + first[i + 1])
+    base, behind = np.empty(max(card, n_columns)), n_random * card * n_columns
     for i in range(n_arms):
-        base = find_base(arms, hub, prior, joined, first, i)
-        for s in range(n_random):
-            for y in range(card):
-                place = (s * card + y) * n_columns + first[i]
-                draw_row(noise, place, base, tables[n_guesses + s, y], first[i])
+        n, is_latent = first[i + 1] - first[i], source[lo + i] >= 0
+        fill_base(tables, prior, width, joined, n_columns, first[i], n, is_latent, base)
+        for row in range(n_random * card):
+            place = row * n_columns + first[i]
+            draw_row(noise, place, base, n, target, n_guesses * card * n_columns + place)
+    for y in range(card):
+        base[y] = 1.0 / card
     for s in range(n_random):
-        draw_row(noise, behind + s * card, uniform, priors[n_guesses + s], 0)
-    numbers = noise[behind + n_random * card :]
-    return _lay_out(arms, task, first, priors, tables, numbers)
+        draw_row(noise, behind + s * card, base, card, priors, (n_guesses + s) * card)
+    behind += n_random * card
+    return _lay_out(cards, lo, task.arm, card, first, priors, target, noise, behind)
 
 
 @part
 def _lay_out(
-    arms: Arms,
-    task: Task,
+    cards: LongArray,
+    lo: int,
+    root: int,
+    card: int,
     first: LongArray,
     priors: FloatArray,
     tables: FloatArray,
     numbers: FloatArray,
+    taken: int,
 ) -> FloatArray:
     """Put the tables of each start in the order of the region."""
-    lo, n_arms, (n, card) = arms.first[task.hub], first.shape[0] - 1, priors.shape
-    n_values, taken = card, 0
+    n_arms, n = first.shape[0] - 1, priors.shape[0] // card
+    n_columns, n_values = first[n_arms], card
     for i in range(n_arms):
-        n_values += card * arms.card[lo + i]
-    if task.arm >= 0:
-        n_values += arms.card[task.arm] - card
-    starts, marginal = np.empty((n, n_values)), np.empty(0)
+        n_values += card * cards[lo + i]
+    if root >= 0:
+        n_values += cards[root] - card
+    starts, row = np.empty((n, n_values)), np.empty(n_values)
     for s in range(n):
-        filled, place = card, taken
-        if task.arm < 0:
-            starts[s, :card] = priors[s]
+        place, filled = s * card * n_columns, card
+        if root < 0:
+            for y in range(card):
+                row[y] = priors[s * card + y]
         else:
-            i = task.arm - lo
-            n_states = first[i + 1] - first[i]
-            marginal = starts[s, :n_states]
-            filled = n_states * (1 + card)
-            turned = starts[s, n_states:filled]
-            _turn(priors[s], tables[s, :, first[i] : first[i + 1]], marginal, turned)
+            i = root - lo
+            filled = cards[root] * (1 + card)
+            _turn(
+                priors,
+                s * card,
+                card,
+                tables,
+                place + first[i],
+                n_columns,
+                cards[root],
+                row,
+                0,
+                cards[root],
+            )
         for i in range(n_arms):
-            if lo + i == task.arm:
-                continue
-            size = card * arms.card[lo + i]
-            if first[i + 1] == first[i]:
-                starts[s, filled : filled + size] = numbers[place : place + size]
-                place += size
-            else:
-                k = filled
-                for y in range(card):
-                    for c in range(first[i], first[i + 1]):
-                        starts[s, k] = tables[s, y, c]
-                        k += 1
-            filled += size
-        taken = place
+            for y in range(0 if lo + i == root else card):
+                for x in range(cards[lo + i]):
+                    if first[i + 1] > first[i]:
+                        row[filled] = tables[place + y * n_columns + first[i] + x]
+                    else:
+                        row[filled] = numbers[taken]
+                        taken += 1
+                    filled += 1
+        for k in range(n_values):
+            starts[s, k] = row[k]
     return starts
 
 
 @part
-def _turn(prior: FloatArray, table: Any, marginal: FloatArray, turned: FloatArray) -> None:
-    """From P(a) and P(b | a) to P(b) and P(a | b)."""
-    n_rows, n_columns = prior.shape[0], marginal.shape[0]
+def _turn(
+    priors: FloatArray,
+    prior: int,
+    n_rows: int,
+    tables: FloatArray,
+    table: int,
+    step: int,
+    n_columns: int,
+    target: FloatArray,
+    marginal: int,
+    turned: int,
+) -> None:
+    """From P(a) and P(b | a) to P(b) and P(a | b); ``step`` is from row to row of P(b | a)."""
     for x in range(n_columns):
-        marginal[x] = 0.0
+        total = 0.0
         for y in range(n_rows):
-            marginal[x] += prior[y] * table[y, x]
+            total += priors[prior + y] * tables[table + y * step + x]
+        target[marginal + x] = total
         for y in range(n_rows):
-            joint = prior[y] * table[y, x]
-            turned[x * n_rows + y] = joint / marginal[x] if marginal[x] > 0.0 else 1.0 / n_rows
+            joint = priors[prior + y] * tables[table + y * step + x]
+            target[turned + x * n_rows + y] = joint / total if total > 0.0 else 1.0 / n_rows
 
 
 @part
-def read_star(arms: Arms, task: Task, found: FloatArray, target: FloatArray) -> None:
+def read_star(
+    cards: LongArray,
+    lo: int,
+    hi: int,
+    root: int,
+    card: int,
+    starts: FloatArray,
+    best: int,
+    results: FloatArray,
+    c: int,
+) -> None:
     """Bring tables around a hub in the order P(hub), P(neighbour | hub) for all its neighbours."""
-    hub, card = task.hub, task.marks[0]
-    if task.arm < 0:
-        target[: found.shape[0]] = found
-        return
-    n_states = arms.card[task.arm]
-    source, taken = n_states * (1 + card), card
-    for a in range(arms.first[hub], arms.first[hub + 1]):
-        size = card * arms.card[a]
-        if a == task.arm:
-            table = found[n_states : n_states * (1 + card)].copy().reshape((n_states, card))
-            _turn(found[:n_states], table, target[:card], target[taken : taken + size])
-        else:
-            target[taken : taken + size] = found[source : source + size]
-            source += size
-        taken += size
+    found, taken = np.empty(starts.shape[1]), card
+    for k in range(starts.shape[1]):
+        found[k] = starts[best, k]
+    n_states = cards[root] if root >= 0 else 0
+    source = n_states * (1 + card) if root >= 0 else card
+    turned = np.empty(card * (1 + n_states))
+    if root >= 0:
+        _turn(found, 0, n_states, found, n_states, card, card, turned, 0, card)
+    for y in range(card):
+        results[c, y] = turned[y] if root >= 0 else found[y]
+    for a in range(lo, hi):
+        for k in range(card * cards[a]):
+            if a == root:
+                results[c, taken] = turned[card + k]
+            else:
+                results[c, taken] = found[source]
+                source += 1
+            taken += 1
