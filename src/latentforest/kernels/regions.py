@@ -26,7 +26,7 @@ from latentforest.kernels.bases import (
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.em import OBJECTIVE, Climb, Limits, climb_pyramid
 from latentforest.kernels.patterns import join
-from latentforest.kernels.region_plan import Scratch, make_scratch, plan_region
+from latentforest.kernels.region_plan import make_scratch, plan_region
 from latentforest.kernels.star_starts import read_star, start_star
 from latentforest.kernels.types import FloatArray, IntArray
 
@@ -79,48 +79,31 @@ def run_tasks(
         bases = gather_bases(arms, values, task)
         scratch = make_scratch(arms, values.weights.shape[0], _find_widest(arms, task))
         for c in range(task.marks.shape[0]):
-            if task.marks[c] > 0:
-                scores[n_done] = _fit_candidate(
-                    arms, values, task, bases, scratch, limits, c, results, n_done
-                )
-                n_done += 1
-
-
-@part
-def _fit_candidate(
-    arms: Arms,
-    values: Values,
-    task: Task,
-    bases: Bases,
-    scratch: Scratch,
-    limits: Limits,
-    c: int,
-    results: FloatArray,
-    place: int,
-) -> float:
-    """Fit one candidate of a task; return its log-likelihood."""
-    region = _make_region(arms, values, task, bases, c)
-    starts = _make_starts(arms, values, task, region, bases, c)
-    base, n_values = bases.base[min(c, bases.base.shape[0] - 1)], starts.shape[1]
-    plan, work, families, prior = plan_region(arms, values, region, base, scratch, n_values)
-    best, value, is_sound = climb_pyramid(
-        plan,
-        work,
-        _make_climb(n_values, prior.shape[0]),
-        families,
-        starts,
-        prior,
-        limits,
-        np.bool_(False),
-        np.empty(limits.max_iterations + 2 * starts.shape[0] + 2),
-    )
-    if task.kind == STAR_AROUND:
-        lo, hi = arms.first[task.hub], arms.first[task.hub + 1]
-        read_star(arms.card, lo, hi, task.arm, task.marks[0], starts, best, results, place)
-    else:
-        for i in range(n_values):
-            results[place, i] = starts[best, i]
-    return value + bases.constant[c] if is_sound else -np.inf
+            if task.marks[c] == 0:
+                continue
+            region = _make_region(arms, values, task, bases, c)
+            starts = _make_starts(arms, values, task, region, bases, c)
+            base, n_values = bases.base[min(c, bases.base.shape[0] - 1)], starts.shape[1]
+            plan, work, families, prior = plan_region(arms, values, region, base, scratch, n_values)
+            best, value, is_sound = climb_pyramid(
+                plan,
+                work,
+                _make_climb(n_values, prior.shape[0]),
+                families,
+                starts,
+                prior,
+                limits,
+                np.bool_(False),
+                np.empty(limits.max_iterations + 2 * starts.shape[0] + 2),
+            )
+            scores[n_done] = value + bases.constant[c] if is_sound else -np.inf
+            if task.kind == STAR_AROUND:
+                lo, hi = arms.first[task.hub], arms.first[task.hub + 1]
+                read_star(arms.card, lo, hi, task.arm, task.marks[0], starts, best, results, n_done)
+            else:
+                for i in range(n_values):
+                    results[n_done, i] = starts[best, i]
+            n_done += 1
 
 
 @part
