@@ -281,7 +281,8 @@ class Search:
                 if value > best[0]:
                     best = value, f"{each.candidate.operator} {each.candidate}"
             news.clear()
-            return [f"{n_done:,} of {len(candidates):,} candidates", f"best {best[1]}"]
+            shown = [f"best {best[1]}"] if best[1] else []
+            return [f"{n_done:,} of {len(candidates):,} candidates", *shown]
 
         def tell(found: Found) -> None:
             nonlocal n_done
