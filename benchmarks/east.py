@@ -153,8 +153,8 @@ def profile() -> None:
     import latentforest.inference.messages as messages
     import latentforest.inference.patterns as patterns
     import latentforest.inference.plan as plan
-    import latentforest.search.local_fits as local_fits
-    import latentforest.search.operators.node_introduction as ni
+    import latentforest.search.trees.local_fits as local_fits
+    import latentforest.search.trees.operators.node_introduction as ni
 
     spent: dict[str, float] = defaultdict(float)
 

@@ -17,7 +17,7 @@ from latentforest.cli.progress import show_progress
 from latentforest.data import write_table
 from latentforest.datasets.generate import generate, random_latent_tree
 from latentforest.learners.progress import PlainLines
-from latentforest.search.search import Search
+from latentforest.search.trees.search import Search
 
 SEARCHES = {
     "east": lf.EAST,

@@ -22,7 +22,7 @@ from latentforest.estimation.starts import random_starts, split_starts
 from latentforest.inference import forest as forest_module
 from latentforest.inference.blocks import find_blocks, find_least
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.kernels.em import extrapolate, log_prior, update
+from latentforest.kernels.forest.em import extrapolate, log_prior, update
 from latentforest.model import Network, Structure
 from latentforest.model.gaussian import find_components
 from latentforest.model.parameters import join_covariances
@@ -283,7 +283,7 @@ def test_threads_blocks_and_pieces_do_not_matter(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(em, "PIECE_SECONDS", 0.0)
         assert np.array_equal(run().parameters, whole.parameters)
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 64)
     one, two = run(1), run(2)
     assert np.array_equal(one.parameters, two.parameters)
     assert one.log_likelihood == pytest.approx(whole.log_likelihood, abs=1e-5)

@@ -244,7 +244,7 @@ def test_levels_and_one_call_give_the_same_bits(forest, starts, monkeypatch, n_s
 
 def test_blocks_of_rows_give_the_same_fit(network, dataset, forest, starts, monkeypatch):
     whole = fit(forest, starts, settings=EMSettings(40))
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 25)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 25)
     blocks = Forest(network.structure, PatternedData(dataset))
     assert len(blocks.plans) > 1
     result = fit(blocks, starts, settings=EMSettings(40))
@@ -294,7 +294,7 @@ def interrupt_at(monkeypatch, n_calls):
 
 @pytest.fixture
 def blocks(network, dataset, monkeypatch):
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 25)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 25)
     return Forest(network.structure, PatternedData(dataset))
 
 

@@ -19,7 +19,7 @@ from latentforest.estimation.priors import pseudo_counts
 from latentforest.estimation.starts import random_starts, split_starts
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.kernels.em import extrapolate, log_prior, update
+from latentforest.kernels.forest.em import extrapolate, log_prior, update
 from latentforest.learners.latent_class import make_structure
 from latentforest.model import Network, Structure
 from reference.mixed_em import mixed_em_step
@@ -224,7 +224,7 @@ def test_a_large_mean_costs_no_precision():
 def test_threads_and_blocks_do_not_matter(monkeypatch):
     data = make_profiles(3, 200)
     whole = fit_from_starts(data)
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 64)
     one, two = (fit_from_starts(data, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert np.array_equal(one.parameters, two.parameters)
     assert one.log_likelihood == pytest.approx(whole.log_likelihood, abs=1e-6)

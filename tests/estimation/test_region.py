@@ -152,7 +152,7 @@ def test_blocks_of_rows(data, monkeypatch):
     region = make_region(NETWORK, data, free)
     start = random_starts(region.network.structure, data.dataset, 1, 0)[0]
     expected = fit_region(region, start, settings=stop_at(10))
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 20)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 20)
     blocks = PatternedData(data.dataset)
     assert len(blocks.blocks) > 3
     result = fit_region(make_region(NETWORK, blocks, free), start, settings=stop_at(10))

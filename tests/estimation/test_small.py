@@ -5,7 +5,7 @@ import pytest
 
 from latentforest import Dataset
 from latentforest.datasets.generate import generate, random_latent_tree, with_missing
-from latentforest.estimation.small import Effort, SmallFits, count_parameters, count_patterns
+from latentforest.estimation.small import SmallEffort, SmallFits, count_parameters, count_patterns
 from latentforest.inference.forest import PatternedData
 from reference.enumeration import enumerate_rows
 from reference.latent_class import fit_latent_class
@@ -68,7 +68,7 @@ def test_em_stops_at_a_stationary_point(n_near, n_far):
     table = draw(0.1)
     is_far = FAR if n_far > 1 else None
     counts = count_patterns(PatternedData(table), range(4))
-    fits = SmallFits(0, Effort(max_iterations=5000, tolerance=1e-10))
+    fits = SmallFits(0, SmallEffort(max_iterations=5000, tolerance=1e-10))
     structure, theta = as_structure(table, fits.fit(counts, n_near, n_far, is_far))
     _, expected = enumerate_rows(structure, theta, table)
     for name in structure.names:

@@ -27,11 +27,11 @@ def table(truth):
     return generate(truth, 3000, random_state=1)
 
 
-def make_forest(truth, table, block_rows=20):
+def make_forest(truth, table, chunk_rows=20):
     """Lay out distinct rows in random order, so that blocks are alike."""
     merged = table.merged()[0]
     shuffled = merged.take(np.random.default_rng(0).permutation(merged.n_rows))
-    return Forest(truth.structure, PatternedData(shuffled, block_rows=block_rows))
+    return Forest(truth.structure, PatternedData(shuffled, chunk_rows=chunk_rows))
 
 
 def test_few_passes_come_near_to_full_em(truth, table):
@@ -150,7 +150,7 @@ def test_sums_of_gaussians_follow_the_means():
     truth, table = mixed_truth(), draw_mixed(300)
     start = np.array(truth.parameters)
     start[truth.structure.offset("a")] += 2.0  # so that means and variances move a lot
-    forest = Forest(truth.structure, PatternedData(table, block_rows=100))
+    forest = Forest(truth.structure, PatternedData(table, chunk_rows=100))
     assert len(forest.plans) == 3
     expected = step_plainly(truth.structure, table, start, 3, 2, 0.75)
     values = [forest.log_likelihood(np.array(each.parameters))[0] for each in expected]
@@ -162,7 +162,7 @@ def test_sums_of_gaussians_follow_the_means():
 
 def test_stepwise_em_of_gaussians_comes_near_to_em():
     table = draw_mixed(2000)
-    forest = Forest(mixed_truth().structure, PatternedData(table, block_rows=100))
+    forest = Forest(mixed_truth().structure, PatternedData(table, chunk_rows=100))
     start = random_starts(forest.structure, table, 1, 0)[0]
     full = fit(forest, start).log_likelihood
     before, _ = forest.log_likelihood(start)

@@ -21,7 +21,7 @@ from latentforest.estimation.variational import (
     from_parameters,
 )
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.kernels.variational import digamma
+from latentforest.kernels.variational.posteriors import digamma
 from latentforest.model.conjugate import NormalGamma
 from latentforest.model.structure import Structure
 
@@ -132,7 +132,7 @@ def test_pieces_and_blocks_give_the_same_as_one_call(monkeypatch):
     forest, prior = latent_class(table)
     starts = make_starts(forest, prior)
     whole = fit_posterior(forest, starts, prior)
-    parts = Forest(forest.structure, PatternedData(table, block_rows=90))
+    parts = Forest(forest.structure, PatternedData(table, chunk_rows=90))
     assert len(parts.plans) > 1
     by_blocks = fit_posterior(parts, starts, prior)
     assert by_blocks.objective == pytest.approx(whole.objective, abs=1e-6)

@@ -90,7 +90,7 @@ def test_sums_of_one_block_of_rows_and_of_several_agree(monkeypatch):
     forest = Forest(network.structure, PatternedData(data))
     whole = np.empty(forest.n_counts)
     forest.expected_counts(network.parameters, whole)
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 32)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 32)
     results = []
     for n_jobs in (1, 2):
         forest = Forest(network.structure, PatternedData(data, n_jobs))

@@ -106,7 +106,7 @@ def count_slowly(data, a, b):
 
 
 def test_counts_of_pairs(table, monkeypatch):
-    monkeypatch.setattr(distances, "BLOCK_CELLS", 1000)  # several blocks
+    monkeypatch.setattr(distances, "CHUNK_CELLS", 1000)  # several blocks
     table = table.with_weights(np.random.default_rng(0).random(400))
     counts, start = count_pairs(table), {}
     position = 0

@@ -355,7 +355,7 @@ def test_plans_do_not_depend_on_what_nodes_remember(most, data):
 def test_tables_are_freed_with_the_last_forest():
     network = random_latent_tree(9, depth=2, random_state=0)
     data = PatternedData(generate(network, 50, random_state=0))
-    forest, store = Forest(network.structure, data), weakref.ref(data.blocks[0].store)
+    forest, store = Forest(network.structure, data), weakref.ref(data.chunks[0].store)
     gc.disable()
     try:
         del data, forest

@@ -121,7 +121,7 @@ def test_log_probability_of_a_row_agrees(network, data):
 
 def test_blocks_and_threads_do_not_matter(network, data, monkeypatch):
     whole = Forest(network.structure, PatternedData(data))
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 16)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 16)
     results = []
     for n_jobs in (1, 2):
         split = Forest(network.structure, PatternedData(data, n_jobs))

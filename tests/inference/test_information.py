@@ -73,7 +73,7 @@ def test_scores_of_pairs():
     def score(counts):
         return counts.sum(axis=(0, 2)) + (counts**2).sum(axis=(0, 2))
 
-    found = pair_scores(table, score, block=3)
+    found = pair_scores(table, score, batch=3)
     cards = [2, 3, 2, 4, 3]
     for i in range(5):
         for j in range(i, 5):
@@ -94,9 +94,9 @@ def test_no_row_has_both():
 def test_threads_merging_and_repeats_make_no_difference(monkeypatch, few):
     monkeypatch.setattr(information, "FEW", few)
     table = make_table(3, 300, [2] * 9 + [3] * 5)
-    alone = mutual_information(table, n_jobs=1, block=6)
-    np.testing.assert_array_equal(mutual_information(table, n_jobs=2, block=6), alone)
-    np.testing.assert_array_equal(mutual_information(table.merged()[0], block=6), alone)
+    alone = mutual_information(table, n_jobs=1, batch=6)
+    np.testing.assert_array_equal(mutual_information(table, n_jobs=2, batch=6), alone)
+    np.testing.assert_array_equal(mutual_information(table.merged()[0], batch=6), alone)
 
 
 def test_bits_are_used_for_wide_tables_of_whole_weights(monkeypatch):
@@ -150,5 +150,5 @@ def test_bad_input():
     table = Dataset([Variable("a", ("0", "1")), Variable("size")], [[0, 1], [0.5, 1.5]])
     with pytest.raises(DataError, match="'size' is continuous"):
         mutual_information(table)
-    with pytest.raises(ParameterError, match="block must be at least 1, got 0"):
-        mutual_information(table.select(["a"]), block=0)
+    with pytest.raises(ParameterError, match="batch must be at least 1, got 0"):
+        mutual_information(table.select(["a"]), batch=0)

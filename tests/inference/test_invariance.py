@@ -14,7 +14,7 @@ from latentforest.estimation.starts import random_starts
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.patterns import Grouping
-from latentforest.kernels.plan import PRODUCT
+from latentforest.kernels.forest.plan import PRODUCT
 from latentforest.model import Network, Structure
 from reference.random_networks import networks, tables_for
 
@@ -105,12 +105,12 @@ def test_repeating_rows_is_weighing_them(network, dataset):
     assert_same(expect(network, PatternedData(repeated)), expected, rtol=1e-11)
 
 
-@pytest.mark.parametrize("block_rows", [1, 16, 100])
-def test_blocks_of_rows(network, dataset, monkeypatch, block_rows):
+@pytest.mark.parametrize("chunk_rows", [1, 16, 100])
+def test_blocks_of_rows(network, dataset, monkeypatch, chunk_rows):
     expected, rows = expect(network, PatternedData(dataset)), log_likelihoods(network, dataset)
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", chunk_rows)
     data = PatternedData(dataset)
-    assert len(data.blocks) == -(-data.n_rows // block_rows)
+    assert len(data.chunks) == -(-data.n_rows // chunk_rows)
     assert_same(expect(network, data), expected)
     np.testing.assert_allclose(log_likelihoods(network, dataset), rows, rtol=1e-12)
 
@@ -120,13 +120,13 @@ def test_blocks_hold_different_patterns(monkeypatch):
     dataset = generate(network, 90, 0.3, random_state=1)
     order = np.lexsort(dataset.columns)
     complete = expect(network, PatternedData(dataset))
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 10)
     assert_same(expect(network, PatternedData(dataset.take(order))), complete)
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_give_the_same_bits(network, dataset, monkeypatch, n_jobs):
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 20)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 20)
     one, many = PatternedData(dataset, n_jobs=1), PatternedData(dataset, n_jobs=n_jobs)
     (counts, values), (other_counts, other_values) = expect(network, one), expect(network, many)
     assert np.array_equal(counts, other_counts)
@@ -172,7 +172,7 @@ def test_deciding_the_groups_on_a_sample(monkeypatch):
     dataset = generate(network, 500, random_state=1)
     expected = expect(network, PatternedData(dataset))
     monkeypatch.setattr(forest_module, "SAMPLE_ROWS", 32)
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 128)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 128)
     assert_same(expect(network, PatternedData(dataset)), expected, rtol=1e-11)
 
 
@@ -207,7 +207,7 @@ def count_with_threads():
 
 def test_threads_work_in_a_forked_process(monkeypatch):
     """A child has none of its parent's threads and must start its own."""
-    monkeypatch.setattr("latentforest.inference.forest.BLOCK_ROWS", 4)
+    monkeypatch.setattr("latentforest.inference.forest.CHUNK_ROWS", 4)
     expected = count_with_threads()
     context = multiprocessing.get_context("fork")
     queue = context.Queue()

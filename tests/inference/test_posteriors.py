@@ -145,23 +145,23 @@ def test_all_latent_variables_at_once(network, data):
         np.testing.assert_allclose(spread, expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("block_rows", [7, 150])
-def test_all_latent_variables_at_once_in_blocks(wood, monkeypatch, block_rows):
+@pytest.mark.parametrize("chunk_rows", [7, 150])
+def test_all_latent_variables_at_once_in_blocks(wood, monkeypatch, chunk_rows):
     network, table = wood
     names = network.latents[:5]  # few enough to be followed one by one
     expected = compute_posteriors(lay_out(network, table), network, names)
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", chunk_rows)
     forest = lay_out(network, table)
     found = compute_all_posteriors(forest, network)
     for name, posterior in zip(names, expected, strict=True):
         np.testing.assert_allclose(forest.data.spread([found[name]]), posterior, rtol=1e-9)
 
 
-@pytest.mark.parametrize("block_rows", [7, 150])
-def test_blocks_of_rows_give_the_same(wood, monkeypatch, block_rows):
+@pytest.mark.parametrize("chunk_rows", [7, 150])
+def test_blocks_of_rows_give_the_same(wood, monkeypatch, chunk_rows):
     network, table = wood
     whole = compute_posteriors(lay_out(network, table), network, network.names)
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", chunk_rows)
     parts = compute_posteriors(lay_out(network, table), network, network.names)
     for a, b in zip(whole, parts, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-14)
@@ -171,7 +171,7 @@ def test_blocks_of_rows_give_the_same_edges(wood, monkeypatch):
     network, table = wood
     names = [name for name in network.names if network.structure.parents(name)]
     whole = compute_edge_posteriors(lay_out(network, table), network, names)
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 90)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 90)
     parts = compute_edge_posteriors(lay_out(network, table), network, names)
     for a, b in zip(whole, parts, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-14)
@@ -301,7 +301,7 @@ def test_vanishing_rows_in_several_blocks(monkeypatch):
     network = opposed_subtrees(flat)
     codes = (np.random.default_rng(0).random((80, 12)) < 0.02).astype(int)
     table = Dataset(flat.variables[1:], list(codes))
-    monkeypatch.setattr(forest_module, "BLOCK_ROWS", 5)
+    monkeypatch.setattr(forest_module, "CHUNK_ROWS", 5)
     (posterior,) = compute_posteriors(lay_out(network, table), network, ["Y"])
     np.testing.assert_allclose(posterior, posterior_by_logs(flat, table), atol=1e-8)
 

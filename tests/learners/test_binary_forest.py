@@ -9,7 +9,7 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.two_way import choose_classes
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.posteriors import compute_posteriors
-from latentforest.search.growing import GrowingForest
+from latentforest.search.greedy.growing import BottomUpForest
 from reference.enumeration import enumerate_rows
 from reference.information import count_pair, information_of_table
 
@@ -75,7 +75,7 @@ def test_the_first_pair_has_the_highest_mutual_information():
 def test_posteriors_while_it_grows_are_those_of_the_network():
     """Pseudo-frequencies of latent variables against the joint posterior of each, by rows."""
     table = with_missing(TABLE.take(np.arange(60)), 0.2, random_state=1)
-    forest = GrowingForest(table)
+    forest = BottomUpForest(table)
     for left, right in (("a0", "a1"), ("a2", "a3"), ("Y1", "Y2"), ("b0", "b1")):
         forest.join(left, right, choose_classes(forest.joint_counts(left, right), 2))
     network = forest.network()

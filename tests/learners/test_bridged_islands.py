@@ -6,7 +6,7 @@ import pytest
 from latentforest import EAST, BridgedIslands, Dataset, Variable
 from latentforest.datasets.generate import generate, random_latent_tree, with_missing
 from latentforest.errors import DataError, ParameterError
-from latentforest.search import refinement
+from latentforest.search.greedy import refinement
 from latentforest.search.regularity import find_irregular
 
 

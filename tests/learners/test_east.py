@@ -25,7 +25,7 @@ from latentforest.estimation import em
 from latentforest.learners.smoothing import PSEUDO_COUNTS, choose_pseudo_count
 from latentforest.model import Network
 from latentforest.search.regularity import find_irregular
-from latentforest.search.search import Search
+from latentforest.search.trees.search import Search
 
 HIV = datasets.load("hiv-tests")
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from latentforest import Dataset, GaussianEAST, LatentClass, Network, Variable
 from latentforest.datasets.generate import with_missing
 from latentforest.errors import DataError, ParameterError, VarianceWarning
-from latentforest.search.pouch_tree import PouchTree
+from latentforest.search.pouches.tree import PouchTree
 from reference.pouch_networks import make_pouch_structure
 
 QUICK = {"mu": 2, "nu": 8, "n_winners": 2, "n_reserves": 2, "n_jobs": 1, "random_state": 0}

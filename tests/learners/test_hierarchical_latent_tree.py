@@ -9,7 +9,7 @@ from latentforest.errors import ParameterError
 from latentforest.inference.mixed_information import information_of_mixtures
 from latentforest.learners.hierarchical_latent_tree import name_topics, stack
 from latentforest.learners.topics import (
-    Numbers,
+    TopicGaussian,
     choose_words,
     describe_topics,
     find_words,
@@ -327,4 +327,4 @@ def test_switching_on_of_numbers_changes_no_probability():
     topics = describe_topics(switched, [["t"]], 2)
     assert topics["words"] == ["x y"]
     assert topics["means"] == ["x 1 5, y 0.1 0"]
-    assert isinstance(find_words(switched, [["t"]])["t"]["x"], Numbers)
+    assert isinstance(find_words(switched, [["t"]])["t"]["x"], TopicGaussian)

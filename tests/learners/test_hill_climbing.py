@@ -15,12 +15,12 @@ from latentforest.datasets.generate import random_latent_class, random_latent_tr
 from latentforest.errors import ParameterError
 from latentforest.learners.hill_climbing import propose_near
 from latentforest.model import Structure
-from latentforest.search import model as search_model
-from latentforest.search.model import LEAST_GAIN
-from latentforest.search.operators import NodeRelocation
 from latentforest.search.regularity import find_irregular
-from latentforest.search.search import by_improvement_ratio
-from latentforest.search.tree import Rules, Tree
+from latentforest.search.trees import model as search_model
+from latentforest.search.trees.model import LEAST_GAIN
+from latentforest.search.trees.operators import NodeRelocation
+from latentforest.search.trees.search import by_improvement_ratio
+from latentforest.search.trees.tree import LatentTree, Rules
 
 SEARCHES = [HillClimbing, DoubleHillClimbing]
 HIV = datasets.load("hiv-tests")
@@ -147,7 +147,7 @@ def chain():
     latents = [Variable.hidden(f"Y{i}", 2) for i in (1, 2, 3)]
     leaves = [Variable(f"X{i}", ("0", "1")) for i in range(6)]
     parents = {"Y2": "Y1", "Y3": "Y2", **{f"X{i}": f"Y{1 + i // 2}" for i in range(6)}}
-    return Tree(Structure([*latents, *leaves], parents))
+    return LatentTree(Structure([*latents, *leaves], parents))
 
 
 def test_relocation_goes_to_a_neighbour_only(chain):
@@ -227,7 +227,7 @@ def test_a_tiny_time_limit_gives_a_model(search, small, tmp_path):
 
 @pytest.mark.parametrize("search", SEARCHES)
 def test_an_interrupt_keeps_the_best_model(search, small, steps, monkeypatch):
-    monkeypatch.setattr("latentforest.search.search.SECONDS_BETWEEN_MESSAGES", -1.0)
+    monkeypatch.setattr("latentforest.search.trees.search.SECONDS_BETWEEN_MESSAGES", -1.0)
 
     def interrupt(message):
         if "step 4," in message:

@@ -253,7 +253,7 @@ def test_the_time_limit_holds_for_categorical_columns(monkeypatch):
     table = make_table().select(["c0", "c1", "c2", "alone"])
     clock = Clock(information._put)
     monkeypatch.setattr(information, "_put", clock)
-    by_two = partial(information.mutual_information, block=2)  # so that there are several blocks
+    by_two = partial(information.mutual_information, batch=2)  # so that there are several batches
     monkeypatch.setattr(mixed_information, "mutual_information", by_two)
     monkeypatch.setattr(base, "time", clock)
     model = IncrementalForest(5, random_state=0, time_limit=1.5).fit(table)

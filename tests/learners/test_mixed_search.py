@@ -8,8 +8,8 @@ from latentforest.datasets.generate import with_missing
 from latentforest.errors import DataError, ParameterError
 from latentforest.inference.forest import PatternedData
 from latentforest.model import Network, Structure
-from latentforest.search.initial import make_regular
 from latentforest.search.regularity import find_irregular
+from latentforest.search.trees.initial import make_regular
 from reference.mixed_trees import make_mixed_tree
 
 QUICK = {"mu": 4, "nu": 10, "n_winners": 2, "n_reserves": 2, "any_mediator": False}

@@ -8,8 +8,8 @@ import pytest
 from latentforest import EAST
 from latentforest.data.dataset import Dataset
 from latentforest.datasets.generate import random_latent_tree
-from latentforest.search.model import LEAST_GAIN, is_better
-from latentforest.search.search import Search
+from latentforest.search.trees.model import LEAST_GAIN, is_better
+from latentforest.search.trees.search import Search
 
 DATA = random_latent_tree(12, n_states=3, n_latent_states=3, random_state=1).sample(
     500, random_state=1

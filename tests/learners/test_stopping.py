@@ -209,7 +209,7 @@ def test_threads_do_not_change_a_bit(large, n_jobs):
 
 
 def test_threads_do_not_change_a_bit_with_many_blocks(large, monkeypatch):
-    monkeypatch.setattr("latentforest.inference.forest.BLOCK_ROWS", 500)
+    monkeypatch.setattr("latentforest.inference.forest.CHUNK_ROWS", 500)
     a, b = (learn(large, 3, n_jobs=n, max_iterations=40, n_starts=4) for n in (1, 2))
     assert a.network_ == b.network_
 
@@ -223,7 +223,7 @@ def test_threads_do_not_change_a_bit_of_runs_in_pieces(large, monkeypatch):
 
 def test_blocks_of_rows_do_not_change_the_model(large, monkeypatch):
     whole = learn(large, 3)
-    monkeypatch.setattr("latentforest.inference.forest.BLOCK_ROWS", 700)
+    monkeypatch.setattr("latentforest.inference.forest.CHUNK_ROWS", 700)
     parts = learn(large, 3)
     assert parts.log_likelihood_ == pytest.approx(whole.log_likelihood_, rel=1e-7)
     np.testing.assert_allclose(parts.predict_proba(large), whole.predict_proba(large), atol=1e-2)

@@ -6,7 +6,7 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
-from latentforest.kernels.star_starts import start_star
+from latentforest.kernels.regions.star_starts import start_star
 from latentforest.model import Network, Structure
 from reference.enumeration import trees_of
 from reference.expectation_maximization import em_step, objective_of, run_em

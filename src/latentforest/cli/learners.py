@@ -173,7 +173,7 @@ def read_evaluation(text: str | None) -> str | None:
     """Check ``--evaluation`` before anything is computed."""
     if text is None:
         return None
-    from latentforest.search.evaluation import EVALUATIONS
+    from latentforest.search.trees.evaluation import EVALUATIONS
 
     if text not in EVALUATIONS:
         raise typer.BadParameter(_suggest(text, EVALUATIONS), param_hint="--evaluation")

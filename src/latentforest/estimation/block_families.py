@@ -1,6 +1,6 @@
 """What the M-step of blocks, and of equal variances, needs, laid out for the kernels.
 
-See ``kernels.block_updates``, ``kernels.tied_updates`` and ``kernels.em.Families``.
+See ``block_updates`` and ``tied_updates`` in ``kernels.gaussian``, and ``kernels.forest.em``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from latentforest.inference.blocks import (
 )
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
-from latentforest.kernels.em import N_TABLE_ENTRIES, TABLES
+from latentforest.kernels.forest.em import N_TABLE_ENTRIES, TABLES
 from latentforest.kernels.types import FloatArray
 from latentforest.model.parameters import join_covariances
 
@@ -52,7 +52,7 @@ def list_tasks_of_updates(forest: Forest, first: int) -> tuple[list[int], list[i
     entries, tasks, place = _list_block_tasks(forest, first)
     names = list_tied(forest)
     if names:
-        from latentforest.kernels import tied_updates  # compiles, so only when needed
+        from latentforest.kernels.gaussian import tied_updates  # compiles, so only when needed
 
         structure, (sums, _) = forest.structure, place_sums(forest.structure)
         entries.append(first + len(tasks))
@@ -71,7 +71,7 @@ def _list_block_tasks(forest: Forest, first: int) -> tuple[list[int], list[int],
     structure, (sums, place) = forest.structure, place_sums(forest.structure)
     entries, tasks = list[int](), list[int]()
     for block in list_blocks(forest):
-        from latentforest.kernels import block_updates  # compiles, so only when needed
+        from latentforest.kernels.gaussian import block_updates  # compiles, so only when needed
 
         entries.append(first + len(tasks))
         names = [name for family in block.members(forest.free) for name in family]

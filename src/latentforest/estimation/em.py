@@ -25,7 +25,7 @@ from latentforest.estimation.block_families import (
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
 from latentforest.inference.threads import map_threads
-from latentforest.kernels.em import (
+from latentforest.kernels.forest.em import (
     CONVERGED,
     N_DONE,
     OBJECTIVE,
@@ -38,8 +38,8 @@ from latentforest.kernels.em import (
     log_prior,
     make_climb,
 )
-from latentforest.kernels.gaussian import N_ROWS
-from latentforest.kernels.plan import count_numbers
+from latentforest.kernels.forest.plan import count_numbers
+from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
 
@@ -337,7 +337,7 @@ class Task:
         return self.step(theta, climb, limits, trajectory)
 
     def step(self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray) -> bool:
-        """Run one iteration from here, over all blocks; false when the run is over."""
+        """Run one iteration from here, over all chunks; false when the run is over."""
         value, lost = self.forest.expected_counts(theta, climb.counts)
         value += lost * LOG_IMPOSSIBLE
         goes_on: bool = advance(climb, self.families, theta, value, self.prior, limits, trajectory)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
-from latentforest.kernels.gaussian import LOG_2_PI
+from latentforest.kernels.gaussian.leaves import LOG_2_PI
 from latentforest.kernels.types import FloatArray
 from latentforest.model.conjugate import (
     Dirichlet,

@@ -1,10 +1,10 @@
 """Distributions of all families of a structure in one flat vector.
 
-See ``kernels.variational`` for tables and single Gaussians. Variables of a block (those that depend
-on other continuous ones) come last: of one without continuous parents mean, weight, shape and
-rate, for each row; of a line two coefficients, their weights, shape and rate, the parent's center
-and unit, for each row; of a pouch, in the place of its first variable, weight, freedom, mean and
-scatter for each row.
+See ``kernels.variational.posteriors`` for tables and single Gaussians. Variables of a block
+(those that depend on other continuous ones) come last: of one without continuous parents mean,
+weight, shape and rate, for each row; of a line two coefficients, their weights, shape and rate, the
+parent's center and unit, for each row; of a pouch, in the place of its first variable, weight,
+freedom, mean and scatter for each row.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from latentforest.errors import ModelError
 from latentforest.estimation.conjugate_priors import Priors
 from latentforest.inference.blocks import find_blocks
 from latentforest.inference.plan import place_sums
-from latentforest.kernels.gaussian import N_ROWS
+from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.types import FloatArray
 from latentforest.model.conjugate import (
     Conjugate,

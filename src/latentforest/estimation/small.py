@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from latentforest.inference.forest import PatternedData
-from latentforest.kernels.em import Families, Limits, make_climb
+from latentforest.kernels.forest.em import Families, Limits, make_climb
 from latentforest.kernels.small import fit_small
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray, IntArray, LongArray
 
@@ -79,7 +79,7 @@ def count_patterns(data: PatternedData, columns: Sequence[int]) -> Counts:
 
 
 @dataclass(frozen=True)
-class Effort:
+class SmallEffort:
     """How hard EM tries: random starts, iterations of each, iterations of the best, precision.
 
     ``tolerance`` is a gain of the log-likelihood.
@@ -135,8 +135,8 @@ class SmallModel:
 class SmallFits:
     """Fits small models; all starts come from one table of random numbers."""
 
-    def __init__(self, seed: int, effort: Effort | None = None) -> None:
-        self.effort = effort or Effort()
+    def __init__(self, seed: int, effort: SmallEffort | None = None) -> None:
+        self.effort = effort or SmallEffort()
         generator = np.random.default_rng([seed, 77])
         self._noise = generator.standard_exponential((self.effort.n_starts, MOST_NOISE))
         self._prepared: dict[tuple[int, int, bytes, bytes], tuple[Families, FloatArray]] = {}
@@ -180,8 +180,8 @@ class SmallFits:
         starts = noise.copy()
         for i, marginal in enumerate(counts.marginals):
             first, n_rows = layout.offset[i + 2], layout.n_rows[i + 2]
-            block = starts[:, first : first + n_rows * len(marginal)]
-            block.reshape(len(starts), n_rows, -1)[...] += 0.5 * marginal
+            rows = starts[:, first : first + n_rows * len(marginal)]
+            rows.reshape(len(starts), n_rows, -1)[...] += 0.5 * marginal
         return starts
 
 

@@ -12,7 +12,13 @@ import numpy as np
 
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings, fit
-from latentforest.estimation.small import Counts, Effort, SmallFits, SmallModel, count_parameters
+from latentforest.estimation.small import (
+    Counts,
+    SmallEffort,
+    SmallFits,
+    SmallModel,
+    count_parameters,
+)
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.posteriors import compute_posteriors, fill_impossible
@@ -25,7 +31,7 @@ ANY_NUMBER = 1 << 16  # of states that a continuous column can tell apart
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SmallRows:
     """Some columns of a table, at least one of them continuous.
 
     ``cards`` are numbers of states; a continuous column counts like one with as many parameters.
@@ -42,13 +48,13 @@ class Rows:
         return float("inf")
 
 
-def read_rows(data: PatternedData, columns: Sequence[int]) -> Rows:
+def read_rows(data: PatternedData, columns: Sequence[int]) -> SmallRows:
     """Take some columns, given by their positions."""
     variables = [data.dataset.variables[j] for j in columns]
     cards = [v.n_states if v.is_categorical else AS_STATES for v in variables]
     limits = [v.n_states if v.is_categorical else ANY_NUMBER for v in variables]
     names = tuple(variable.name for variable in variables)
-    return Rows(data, names, np.array(cards, np.int64), np.array(limits, np.int64))
+    return SmallRows(data, names, np.array(cards, np.int64), np.array(limits, np.int64))
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,11 @@ class RowModel:
         """P(y) of the root."""
         return self.network.cpd(self.network.latents[0])
 
-    def posteriors(self, rows: Counts | Rows) -> FloatArray:
+    def posteriors(self, rows: Counts | SmallRows) -> FloatArray:
         """P(root | row) for a model with one latent variable, ``(n_merged_rows, n_near)``."""
-        assert isinstance(rows, Rows)  # for the type checker: models know what they were fitted to
+        assert isinstance(
+            rows, SmallRows
+        )  # for the type checker: models know what they were fitted to
         forest, latents = Forest(self.network.structure, rows.data), self.network.latents[:1]
         found = compute_posteriors(forest, self.network, latents)
         fill_impossible(found, self.network, latents)
@@ -91,12 +99,16 @@ class RowModel:
 class AnyFits:
     """Fits small models to counts, or to rows where there are continuous columns."""
 
-    def __init__(self, seed: int, effort: Effort | None = None) -> None:
-        self.effort, self.seed = effort or Effort(), seed
+    def __init__(self, seed: int, effort: SmallEffort | None = None) -> None:
+        self.effort, self.seed = effort or SmallEffort(), seed
         self.small = SmallFits(seed, effort)
 
     def fit(
-        self, table: Counts | Rows, n_near: int, n_far: int = 1, is_far: BoolArray | None = None
+        self,
+        table: Counts | SmallRows,
+        n_near: int,
+        n_far: int = 1,
+        is_far: BoolArray | None = None,
     ) -> SmallModel | RowModel:
         """Fit a model with so many states of the root and of the second latent variable."""
         if isinstance(table, Counts):
@@ -116,7 +128,7 @@ class AnyFits:
         return RowModel(n_near, n_far, result.log_likelihood, dimension, table.names, network)
 
 
-def _make_structure(rows: Rows, n_near: int, n_far: int, is_far: BoolArray) -> Structure:
+def _make_structure(rows: SmallRows, n_near: int, n_far: int, is_far: BoolArray) -> Structure:
     near, far = (f"{name} above {'|'.join(rows.names)}" for name in ("near", "far"))
     latents, parents = [Variable.hidden(near, n_near)], dict[str, str]()
     if n_far > 1:

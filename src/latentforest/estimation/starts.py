@@ -12,7 +12,7 @@ from latentforest.data.dataset import Dataset
 from latentforest.inference.blocks import correlate, find_blocks
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.forest import Forest
-from latentforest.kernels.plan import count_numbers
+from latentforest.kernels.forest.plan import count_numbers
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure

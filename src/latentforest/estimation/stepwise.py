@@ -1,7 +1,7 @@
-"""Stepwise EM: parameters move after each block of rows, not after all of them.
+"""Stepwise EM: parameters move after each chunk of rows, not after all of them.
 
-Expected counts are a running mean: after block t, with step (t + 2)^-α, the old ones fade and those
-of the block come in (Sato and Ishii 2000; Cappé and Moulines 2009). On large tables one pass over
+Expected counts are a running mean: after chunk t, with step (t + 2)^-α, the old ones fade and those
+of the chunk come in (Sato and Ishii 2000; Cappé and Moulines 2009). On large tables one pass over
 the rows does the work of many iterations of EM. The sums of a Gaussian are taken around its current
 mean, so the running ones are carried over to the new mean and variance after every step.
 """
@@ -26,8 +26,8 @@ from latentforest.estimation.em import (
 )
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
-from latentforest.kernels.em import Families, log_prior, update
-from latentforest.kernels.gaussian import N_ROWS
+from latentforest.kernels.forest.em import Families, log_prior, update
+from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.types import FloatArray, LongArray
 
 
@@ -38,9 +38,9 @@ class StepwiseSettings:
     Parameters
     ----------
     n_passes
-        Passes over all blocks, after a first one that only counts.
+        Passes over all chunks, after a first one that only counts.
     power
-        α above: between a half and one; the larger, the sooner new blocks count little.
+        α above: between a half and one; the larger, the sooner new chunks count little.
     """
 
     n_passes: int = 5
@@ -61,10 +61,10 @@ def fit_stepwise(
     report: Report | None = None,
     deadline: float | None = None,
 ) -> FitResult:
-    """Fit the free tables of a forest from one start, block after block.
+    """Fit the free tables of a forest from one start, chunk after chunk.
 
     The best parameters at the end of a pass are returned, so the result is at least as good as
-    an iteration of EM. Blocks are those of ``forest.data``, whose rows should be in random order.
+    an iteration of EM. Chunks are those of ``forest.data``, whose rows should be in random order.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def fit_stepwise(
     deadline
         Value of ``time.monotonic()`` at which to stop and return the best so far.
     """
-    settings, n_blocks = settings or StepwiseSettings(), len(forest.plans)
+    settings, n_chunks = settings or StepwiseSettings(), len(forest.plans)
     prior = extend_prior(forest, np.zeros(forest.n_values) if prior is None else prior)
     families, gaussians = free_families(forest), _Gaussians(forest)
     theta, counts = np.array(start, dtype=np.float64), np.empty(forest.n_counts)
@@ -91,7 +91,7 @@ def fit_stepwise(
     gaussians.update(families, counts, prior, theta)
     try:
         for _ in range(settings.n_passes):
-            for b in range(n_blocks):
+            for b in range(n_chunks):
                 here, share = np.empty(forest.n_counts), forest.share(b)
                 forest.expected_counts_of(b, theta, here)
                 rate = (step + 2.0) ** -settings.power

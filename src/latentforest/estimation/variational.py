@@ -2,7 +2,7 @@
 
 The posterior over the latent variables is the exact one under the expected log parameters, by
 message passing; that over the parameters has one factor for each row of each table. See
-``kernels.variational`` for the vectors.
+``kernels.variational.posteriors`` for the vectors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from latentforest.estimation.posterior_vector import (
 from latentforest.estimation.variational_blocks import BlockPosterior
 from latentforest.inference.blocks import find_blocks
 from latentforest.inference.forest import Forest
-from latentforest.kernels.em import (
+from latentforest.kernels.forest.em import (
     CONVERGED,
     N_DONE,
     OBJECTIVE,
@@ -38,9 +38,9 @@ from latentforest.kernels.em import (
     Limits,
     make_climb,
 )
-from latentforest.kernels.plan import FILL
+from latentforest.kernels.forest.plan import FILL
 from latentforest.kernels.types import FloatArray
-from latentforest.kernels.variational import (
+from latentforest.kernels.variational.posteriors import (
     advance_posterior,
     climb_posteriors,
     divergence,
@@ -216,11 +216,13 @@ def expect_posteriors(forest: Forest) -> None:
     """Let the Gaussian leaves and blocks of a forest take potentials instead of parameters."""
     for plan in forest.plans:
         if plan.sizes[FILL]:
-            from latentforest.kernels import variational_steps  # compiles, so only when needed
+            from latentforest.kernels.variational import (
+                leaf_steps as variational_steps,  # compiles, so only when needed
+            )
 
             plan.sizes[FILL] = variational_steps.FILL_ADDRESS
         if plan.sizes[FILL + 1]:
-            from latentforest.kernels import variational_block_steps
+            from latentforest.kernels.variational import block_steps as variational_block_steps
 
             plan.sizes[FILL + 1] = variational_block_steps.FILL_ADDRESS
 

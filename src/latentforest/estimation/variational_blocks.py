@@ -15,7 +15,7 @@ from latentforest.estimation.posterior_vector import read_family, write_family
 from latentforest.inference.blocks import GaussianBlock
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
-from latentforest.kernels.gaussian import LOG_2_PI
+from latentforest.kernels.gaussian.leaves import LOG_2_PI
 from latentforest.kernels.types import FloatArray
 from latentforest.model.conjugate import (
     Conjugate,
@@ -32,7 +32,7 @@ class BlockPosterior:
     """Potentials, updates and divergences of one block.
 
     Values are measured from the means of their columns in units of their deviations, as in
-    ``kernels.blocks``.
+    ``kernels.gaussian.blocks``.
     """
 
     def __init__(self, forest: Forest, block: GaussianBlock) -> None:

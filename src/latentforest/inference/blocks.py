@@ -1,7 +1,7 @@
 """Blocks of a structure: continuous variables that are jointly Gaussian given one variable.
 
-Writes down what the kernels must know of a block (see ``kernels.blocks``): its families, its
-scales, its rows sorted by missing values.
+Writes down what the kernels must know of a block (see ``kernels.gaussian.blocks``): its families,
+its scales, its rows sorted by missing values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from latentforest.errors import ModelError
 from latentforest.inference.columns import ColumnSummary
-from latentforest.kernels import blocks as B
+from latentforest.kernels.gaussian import blocks as B
 from latentforest.kernels.types import FloatArray
 from latentforest.model.gaussian import find_components
 from latentforest.model.structure import Structure

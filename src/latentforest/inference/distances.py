@@ -29,7 +29,7 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 
-BLOCK_CELLS = 1 << 23  # cells of the indicator matrix that are held at once
+CHUNK_CELLS = 1 << 23  # cells of the indicator matrix that are held at once
 NOTHING = 1e-12  # a singular value that is zero but for rounding
 N_BINS = 5  # classes of equal weight that a continuous column is cut into
 
@@ -130,7 +130,7 @@ def count_pairs(data: Dataset) -> FloatArray:
     """
     offsets = _find_offsets(data)
     n_states, n_rows = offsets[-1], data.n_rows
-    step = max(1, BLOCK_CELLS // max(n_states, 1))
+    step = max(1, CHUNK_CELLS // max(n_states, 1))
     tables = np.zeros((n_states, n_states))
     for low in range(0, n_rows, step):
         high = min(low + step, n_rows)
@@ -163,9 +163,9 @@ def _measure_all(tables: FloatArray, offsets: list[int], rank: int) -> _Pairs:
                 if len(others) == 0:
                     continue
                 places = np.asarray(offsets)[others][:, None] + np.arange(b)
-                block = tables[offsets[i] : offsets[i + 1]][:, places].transpose(1, 0, 2)
+                some = tables[offsets[i] : offsets[i + 1]][:, places].transpose(1, 0, 2)
                 for matrix, found in zip(
-                    (values, errors, ranks), measure_tables(block, rank), strict=True
+                    (values, errors, ranks), measure_tables(some, rank), strict=True
                 ):
                     matrix[i, others] = matrix[others, i] = found
     return _Pairs(values, errors, ranks)

@@ -1,6 +1,6 @@
 """A table prepared for the kernels, and forests laid out over it.
 
-``PatternedData`` holds the rows in blocks with their pattern columns. ``Forest`` is one structure
+``PatternedData`` holds the rows in chunks with their pattern columns. ``Forest`` is one structure
 over these rows: it gives log-likelihoods and expected counts for any parameters.
 """
 
@@ -26,8 +26,7 @@ from latentforest.inference.plan import (
     place_sums,
 )
 from latentforest.inference.threads import count_threads, map_threads
-from latentforest.kernels.bases import Region
-from latentforest.kernels.plan import (
+from latentforest.kernels.forest.plan import (
     BELIEFS,
     BLOCK,
     COLUMN,
@@ -41,20 +40,21 @@ from latentforest.kernels.plan import (
     Workspace,
     make_workspace,
 )
-from latentforest.kernels.propagation import propagate
-from latentforest.kernels.rescue import add_row, message_of_pattern
+from latentforest.kernels.forest.propagation import propagate
+from latentforest.kernels.forest.rescue import add_row, message_of_pattern
+from latentforest.kernels.regions.bases import RegionShape
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.kernels.vector import LANES
 from latentforest.model.structure import Structure
 
-BLOCK_ROWS = 1 << 16  # rows that are propagated at once; more are split, whatever the threads
-BLOCK_CELLS = 1 << 24  # rows times columns that are propagated at once: bounds the memory
+CHUNK_ROWS = 1 << 16  # rows that are propagated at once; more are split, whatever the threads
+CHUNK_CELLS = 1 << 24  # rows times columns that are propagated at once: bounds the memory
 SAMPLE_ROWS = 1 << 12  # rows on which the grouping of children is decided
 SAMPLE_CELLS = 1 << 23  # rows times columns of that sample
 KEPT_BYTES = 1 << 26  # working memory that is kept for later use
-COLUMN_BYTES = 1 << 28  # pattern columns that are kept of a block while it is laid out
+COLUMN_BYTES = 1 << 28  # pattern columns that are kept of a chunk while it is laid out
 CELL_BYTES = 32  # or so many for each of its cells, if that is more: enough for a whole tree
-TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several blocks afterwards
+TRIMMED_BYTES = 1 << 23  # pattern columns that are kept of several chunks afterwards
 NODE_BYTES = 1 << 27  # patterns of nodes that are kept for later structures
 REGION_BYTES = 1 << 26  # products of messages around latent variables that are kept for later ones
 LIST_BYTES = 80  # that a node keeps for each node below it
@@ -68,7 +68,7 @@ LOSS = 1e-12  # difference of log-likelihoods that rows may have because of lost
 Result = TypeVar("Result")
 
 
-class Block(NamedTuple):
+class Chunk(NamedTuple):
     """Consecutive rows with their pattern columns and weights."""
 
     store: PatternStore
@@ -76,7 +76,7 @@ class Block(NamedTuple):
 
 
 class PatternedData:
-    """The columns of a table, equal rows merged, split into blocks of rows.
+    """The columns of a table, equal rows merged, split into chunks of rows.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ class PatternedData:
         Categorical and continuous columns.
     n_jobs
         Threads, for tables that are not small; results do not depend on it.
-    block_rows
-        Most rows of a block; by default as many as memory allows.
+    chunk_rows
+        Most rows of a chunk; by default as many as memory allows.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class PatternedData:
     """
 
     def __init__(
-        self, dataset: Dataset, n_jobs: int | None = None, block_rows: int | None = None
+        self, dataset: Dataset, n_jobs: int | None = None, chunk_rows: int | None = None
     ) -> None:
         self.row_weights = dataset.weights
         merged, self.inverse = _merge(dataset)
@@ -109,23 +109,23 @@ class PatternedData:
         self.bits = {name: 1 << j for j, name in enumerate(merged.names)}
         self.rows: dict[str, Mask] = {}
         self._cards = [len(variable.states or ()) for variable in merged.variables]
-        most = min(BLOCK_ROWS, max(BLOCK_CELLS // len(self._cards), 1))
-        n_blocks = -(-self.n_rows // (most if block_rows is None else min(most, block_rows)))
-        self._edges = np.linspace(0, self.n_rows, n_blocks + 1).astype(int)
-        self.blocks = [
-            Block(self._store(slice(low, high)), merged.weights[low:high])
+        most = min(CHUNK_ROWS, max(CHUNK_CELLS // len(self._cards), 1))
+        n_chunks = -(-self.n_rows // (most if chunk_rows is None else min(most, chunk_rows)))
+        self._edges = np.linspace(0, self.n_rows, n_chunks + 1).astype(int)
+        self.chunks = [
+            Chunk(self._store(slice(low, high)), merged.weights[low:high])
             for low, high in zip(self._edges[:-1], self._edges[1:], strict=True)
         ]
         step = -(-self.n_rows // min(SAMPLE_ROWS, max(SAMPLE_CELLS // len(self._cards), 1)))
-        self.sample = self.blocks[0].store if step == 1 else self._store(slice(None, None, step))
+        self.sample = self.chunks[0].store if step == 1 else self._store(slice(None, None, step))
         self._groupings: dict[tuple[Mask, ...], Grouping] = {}
         self._nodes: KnownNodes = {}
         self.checked: tuple[str, ...] = ()  # variables of a structure that agree with the columns
-        self.regions: Recent[tuple[int, ...], Region] = Recent(REGION_BYTES)
+        self.regions: Recent[tuple[int, ...], RegionShape] = Recent(REGION_BYTES)
         self._summaries: dict[str, ColumnSummary] = {}
         self.continuous = [v.name for v in merged.variables if not v.is_categorical]
         self._correlations: FloatArray | None = None
-        self._whole: PatternStore | None = self.blocks[0].store if n_blocks == 1 else None
+        self._whole: PatternStore | None = self.chunks[0].store if n_chunks == 1 else None
 
     @property
     def whole(self) -> PatternStore:
@@ -140,18 +140,18 @@ class PatternedData:
         return PatternStore(columns, self._cards, max(COLUMN_BYTES, CELL_BYTES * n_cells))
 
     def group(self, masks: tuple[Mask, ...]) -> Grouping:
-        """Group the children of a node, deciding on a sample and then on the first block."""
+        """Group the children of a node, deciding on a sample and then on the first chunk."""
         if masks not in self._groupings:
             grouping = group_children(self.sample, masks)
-            if self.sample is not self.blocks[0].store:
-                rest = group_children(self.blocks[0].store, grouping.tops)
+            if self.sample is not self.chunks[0].store:
+                rest = group_children(self.chunks[0].store, grouping.tops)
                 grouping = Grouping(rest.tops, grouping.merges + rest.merges)
             self._groupings[masks] = grouping
         return self._groupings[masks]
 
     def known_nodes(self) -> KnownNodes:
         """Nodes that forests over the table have in common; not more than memory allows."""
-        size = 8 * self.blocks[0].store.n_rows + LIST_BYTES * min(len(self.bits), MOST_BELOW)
+        size = 8 * self.chunks[0].store.n_rows + LIST_BYTES * min(len(self.bits), MOST_BELOW)
         if len(self._nodes) > max(NODE_BYTES // size, LEAST_NODES):
             self._nodes = {}
         return self._nodes
@@ -186,19 +186,19 @@ class PatternedData:
         data = copy.copy(self)
         n_bits, n = len(self.bits), len(names)
         data.rows = {name: 1 << (n_bits + j) for j, name in enumerate(names)}
-        data.blocks = [Block(store.with_rows(n), weights) for store, weights in self.blocks]
-        data.sample = data.blocks[0].store
-        if self.sample is not self.blocks[0].store:
+        data.chunks = [Chunk(store.with_rows(n), weights) for store, weights in self.chunks]
+        data.sample = data.chunks[0].store
+        if self.sample is not self.chunks[0].store:
             data.sample = self.sample.with_rows(n)
         data._groupings, data._whole, data.regions = {}, None, Recent(REGION_BYTES)
         return data
 
     def first_row(self, b: int) -> int:
-        """Return the number of the first (merged) row of a block."""
+        """Return the number of the first (merged) row of a chunk."""
         return int(self._edges[b])
 
     def spread(self, values: Sequence[FloatArray]) -> FloatArray:
-        """Join the values of the blocks' rows and repeat them for the rows of the given table."""
+        """Join the values of the chunks' rows and repeat them for the rows of the given table."""
         joined = np.concatenate(list(values))
         return joined if self.inverse is None else joined[self.inverse]
 
@@ -240,7 +240,7 @@ class Forest:
         Variables whose tables are estimated; default all.
     dense
         For each variable whose subtree is replaced by fixed messages to its parent: the messages
-        for the patterns of each block, ``(n_patterns, n_states of the parent)``; for each row if
+        for the patterns of each chunk, ``(n_patterns, n_states of the parent)``; for each row if
         the table has rows under the variable's name (``PatternedData.with_rows``).
     masks
         For dense variables whose subtrees are not part of the structure: the columns there.
@@ -280,7 +280,7 @@ class Forest:
         bits.update(masks or {})
         bits |= {name: data.rows[name] for name in dense if name in data.rows}
         self.roots = draw_forest(structure, bits, data.group, dense, known)
-        laid = lay_trees(self.roots, data.blocks[0].store)
+        laid = lay_trees(self.roots, data.chunks[0].store)
         self.nodes = laid.nodes
         names = laid.names
         if structure.continuous:
@@ -288,18 +288,18 @@ class Forest:
         self.free = [name for name in names if name and (free is None or name in free)]
         self.n_counts = place_sums(structure)[1]
 
-        def plan_block(b: int) -> Plan:
-            block = data.blocks[b]
+        def plan_chunk(b: int) -> Plan:
+            chunk = data.chunks[b]
             here = {name: messages[b] for name, messages in dense.items()}
-            trees = laid if b == 0 else lay_trees(self.roots, block.store)
+            trees = laid if b == 0 else lay_trees(self.roots, chunk.store)
             plan = build_plan(
-                structure, trees, block.store, block.weights, free, here, data.summary
+                structure, trees, chunk.store, chunk.weights, free, here, data.summary
             )
-            if len(data.blocks) > 1:
-                block.store.trim(TRIMMED_BYTES // len(data.blocks))
+            if len(data.chunks) > 1:
+                chunk.store.trim(TRIMMED_BYTES // len(data.chunks))
             return plan
 
-        self.plans = list(map_threads(plan_block, range(len(data.blocks)), data.n_jobs))
+        self.plans = list(map_threads(plan_chunk, range(len(data.chunks)), data.n_jobs))
         size = sum(8 * int(plan.sizes[0]) for plan in self.plans)
         self._keeps_memory = len(self.plans) == 1 or size <= KEPT_BYTES
         self._may_lose_states = [False for _ in self.plans]  # set when messages were scaled
@@ -311,7 +311,7 @@ class Forest:
         return self.structure.n_values
 
     def take_workspace(self, b: int) -> Workspace:
-        """Return working memory for block ``b`` that nobody else uses."""
+        """Return working memory for chunk ``b`` that nobody else uses."""
         try:
             return self._idle[b].pop()
         except IndexError:
@@ -326,7 +326,7 @@ class Forest:
         """Fill ``counts``, ``(n_counts,)``, with the expected counts of all rows.
 
         Those of the tables are laid out like the parameters; behind them lie three sums for each
-        Gaussian (see `kernels.gaussian` and `plan.place_sums`).
+        Gaussian (see `kernels.gaussian.leaves` and `plan.place_sums`).
 
         Returns the log-likelihood of the rows of positive probability, and the weight of the
         others; in a forest of several trees, each tree is judged by itself. A row without a value
@@ -339,23 +339,23 @@ class Forest:
 
         counts[:] = 0.0
         log_likelihood, impossible = 0.0, 0.0
-        for value, lost, here in self._over_blocks(expect):
+        for value, lost, here in self._over_chunks(expect):
             counts += here
             log_likelihood += value
             impossible += lost
         return log_likelihood, impossible
 
     def expected_counts_of(self, b: int, theta: FloatArray, counts: FloatArray) -> None:
-        """Fill ``counts`` with the expected counts of the rows of one block."""
+        """Fill ``counts`` with the expected counts of the rows of one chunk."""
         self._propagate(b, theta, counts, NOTHING)
 
     def share(self, b: int) -> float:
-        """Return the share of a block in the total weight."""
-        return float(self.data.blocks[b].weights.sum()) / self.data.total_weight
+        """Return the share of a chunk in the total weight."""
+        return float(self.data.chunks[b].weights.sum()) / self.data.total_weight
 
     def log_likelihood(self, theta: FloatArray) -> tuple[float, float]:
         """Log-likelihood of the rows of positive probability, and the weight of the others."""
-        results = self._over_blocks(lambda b: self._propagate(b, theta, NOTHING, NOTHING))
+        results = self._over_chunks(lambda b: self._propagate(b, theta, NOTHING, NOTHING))
         values, lost = zip(*results, strict=True)
         if sum(lost) > 0 and len(self.roots) > 1:  # a row may be impossible in several trees
             rows, weights = self.row_log_likelihoods(theta), self.data.row_weights
@@ -369,17 +369,17 @@ class Forest:
         def by_row(b: int) -> FloatArray:
             values = np.empty(len(self.plans[b].weights))
             self._propagate(b, theta, NOTHING, values)
-            rows, start = np.zeros(len(self.data.blocks[b].weights)), 0
+            rows, start = np.zeros(len(self.data.chunks[b].weights)), 0
             for root in self.roots:
-                column = self.data.blocks[b].store.column(root.mask)
+                column = self.data.chunks[b].store.column(root.mask)
                 rows += values[start : start + column.n_patterns][column.codes]
                 start += column.n_patterns
             return rows
 
-        return self.data.spread(list(self._over_blocks(by_row)))
+        return self.data.spread(list(self._over_chunks(by_row)))
 
     def messages(self, theta: FloatArray, names: Collection[str]) -> dict[str, list[FloatArray]]:
-        """Return the messages of subtrees to their parents, for each block.
+        """Return the messages of subtrees to their parents, for each chunk.
 
         They are known up to a factor for each pattern.
         """
@@ -410,7 +410,7 @@ class Forest:
         theta = _writable(theta)
         parts: dict[tuple[str, ...], list[FloatArray]] = {}
         for b, plan in enumerate(self.plans):
-            work, store = self.take_workspace(b), self.data.blocks[b].store
+            work, store = self.take_workspace(b), self.data.chunks[b].store
             propagate(plan, work, theta, NOTHING, NOTHING, 0.0, True)
             for node, record in zip(self.nodes, plan.nodes.reshape(-1, N_FIELDS), strict=True):
                 if node.kind == BLOCK:
@@ -422,7 +422,7 @@ class Forest:
             self.give_back(b, work)
         return {names: np.concatenate(logs) for names, logs in parts.items()}
 
-    def _over_blocks(self, function: Callable[[int], Result]) -> Iterable[Result]:
+    def _over_chunks(self, function: Callable[[int], Result]) -> Iterable[Result]:
         return map_threads(function, range(len(self.plans)), self.data.n_jobs)
 
     def _propagate(
@@ -456,8 +456,8 @@ class Forest:
         return log_likelihood + rescued, impossible
 
     def _sum_offsets(self, b: int, work: Workspace) -> FloatArray:
-        """Sum the offsets of all Gaussian leaves for each root pattern of a block."""
-        plan, store = self.plans[b], self.data.blocks[b].store
+        """Sum the offsets of all Gaussian leaves for each root pattern of a chunk."""
+        plan, store = self.plans[b], self.data.chunks[b].store
         result, start, first = np.zeros(len(plan.weights)), 0, np.zeros(0, np.int32)
         for node, record in zip(self.nodes, plan.nodes.reshape(-1, N_FIELDS), strict=True):
             if node.is_root:
@@ -471,7 +471,7 @@ class Forest:
         return result
 
     def judge(self, b: int, work: Workspace, theta: FloatArray) -> tuple[FloatArray, LongArray]:
-        """Leave the messages of a block in ``work`` and tell which root patterns to doubt.
+        """Leave the messages of a chunk in ``work`` and tell which root patterns to doubt.
 
         A state that underflow has removed may matter again when its rivals were scaled up. So
         likelihoods are computed with lost states at zero and at an upper bound; patterns on which

@@ -21,10 +21,10 @@ from latentforest.inference.threads import count_threads, map_threads
 from latentforest.kernels.bits import WORD_BITS, count_common
 from latentforest.kernels.types import AnyArray, FloatArray, LongArray
 
-BLOCK = 1024  # states of columns that are counted against as many others at a time
+BATCH = 1024  # states of columns that are counted against as many others at a time
 CHUNK_ROWS = 1 << 13  # rows of dense indicators that are made at a time
 EXACT = 1 << 24  # whole numbers below this are exact in single precision
-KEPT_BYTES = 1 << 27  # dense indicators that are kept for later pairs of blocks
+KEPT_BYTES = 1 << 27  # dense indicators that are kept for later pairs of batches
 FEW = 1 << 32  # multiplications that are not worth compiling code for
 MOST_REPEATS = 8.0  # whole weights become repeated rows while these are not so many times more
 
@@ -33,7 +33,7 @@ Check = Callable[[], None]
 
 
 def mutual_information(
-    data: Dataset, n_jobs: int | None = None, block: int = BLOCK, check: Check | None = None
+    data: Dataset, n_jobs: int | None = None, batch: int = BATCH, check: Check | None = None
 ) -> FloatArray:
     """Return the mutual information of all pairs of columns, in nats.
 
@@ -44,7 +44,7 @@ def mutual_information(
         weights.
     n_jobs
         Threads; the result does not depend on it.
-    block
+    batch
         So many states are counted against each other at once; bounds the memory beside the
         result.
     check
@@ -62,40 +62,40 @@ def mutual_information(
     array([[0.5117, 0.0296],
            [0.0296, 0.6931]])
     """
-    return _over_pairs(data, _judge, n_jobs, block, check)
+    return _over_pairs(data, _judge, n_jobs, batch, check)
 
 
 def pair_scores(
-    data: Dataset, score: Score, n_jobs: int | None = None, block: int = BLOCK
+    data: Dataset, score: Score, n_jobs: int | None = None, batch: int = BATCH
 ) -> FloatArray:
     """Return any score of all pairs of columns that is a function of their joint counts.
 
     Parameters
     ----------
-    data, n_jobs, block
+    data, n_jobs, batch
         As for ``mutual_information``.
     score
         Takes joint counts, ``(n_states, n_columns, n_states, n_columns)``: those of some columns
         with the same number of states against some others. Returns a value for each pair,
         ``(n_columns, n_columns)``. The order of the states is not that of the columns.
     """
-    return _over_pairs(data, lambda table, a, b: score(table), n_jobs, block)
+    return _over_pairs(data, lambda table, a, b: score(table), n_jobs, batch)
 
 
 def _over_pairs(
     data: Dataset,
-    judge: Callable[[FloatArray, _Block, _Block], FloatArray],
+    judge: Callable[[FloatArray, _Batch, _Batch], FloatArray],
     n_jobs: int | None,
-    block: int,
+    batch: int,
     check: Check | None = None,
 ) -> FloatArray:
-    if block < 1:
-        raise ParameterError(f"block must be at least 1, got {block!r}")
-    blocks = _cut(data, block)
-    product = _choose_product(data, blocks)
+    if batch < 1:
+        raise ParameterError(f"batch must be at least 1, got {batch!r}")
+    batches = _cut(data, batch)
+    product = _choose_product(data, batches)
     result = np.zeros((data.n_columns, data.n_columns))
 
-    def fill(pair: tuple[_Block, _Block]) -> None:
+    def fill(pair: tuple[_Batch, _Batch]) -> None:
         a, b = pair
         if check is not None:
             check()
@@ -103,14 +103,14 @@ def _over_pairs(
         _put(result, a, b, values)
         _put(result, b, a, values.T)
 
-    pairs = list(combinations_with_replacement(blocks, 2))
+    pairs = list(combinations_with_replacement(batches, 2))
     for _ in map_threads(fill, pairs, count_threads(n_jobs)):
         pass
     return result
 
 
-def _put(result: FloatArray, a: _Block, b: _Block, values: FloatArray) -> None:
-    """Write the values of two blocks; much faster where the columns lie side by side."""
+def _put(result: FloatArray, a: _Batch, b: _Batch, values: FloatArray) -> None:
+    """Write the values of two batches; much faster where the columns lie side by side."""
     if a.is_slice and b.is_slice:
         low, left = int(a.columns[0]), int(b.columns[0])
         result[low : low + len(a.columns), left : left + len(b.columns)] = values
@@ -208,7 +208,7 @@ def _share(value: FloatArray, total: FloatArray) -> FloatArray:
     return np.maximum(result, 0.0)
 
 
-class _Block(NamedTuple):
+class _Batch(NamedTuple):
     """Columns with the same number of states, all of them complete or none."""
 
     columns: LongArray
@@ -237,35 +237,35 @@ class _Block(NamedTuple):
 
 
 class _Product(Protocol):
-    """Gives the joint counts of the indicators of two blocks.
+    """Gives the joint counts of the indicators of two batches.
 
     They have the shape (indicators of a, columns of a, indicators of b, columns of b).
     """
 
-    def __call__(self, a: _Block, b: _Block) -> FloatArray: ...
+    def __call__(self, a: _Batch, b: _Batch) -> FloatArray: ...
 
 
-def _cut(data: Dataset, block: int) -> list[_Block]:
-    """Group the columns by kind and cut the groups into blocks."""
+def _cut(data: Dataset, batch: int) -> list[_Batch]:
+    """Group the columns by kind and cut the groups into batches."""
     groups: dict[tuple[int, bool], list[int]] = {}
     for j, variable in enumerate(data.variables):
         if not variable.is_categorical:
             raise DataError(f"column {variable.name!r} is continuous; expected categorical columns")
         is_complete = not bool((data.columns[j] < 0).any())
         groups.setdefault((variable.n_states, is_complete), []).append(j)
-    blocks = []
+    batches = []
     for (n_states, is_complete), columns in sorted(groups.items()):
-        n_columns = max(1, block // max(n_states, 1))
+        n_columns = max(1, batch // max(n_states, 1))
         for start in range(0, len(columns), n_columns):
             some = columns[start : start + n_columns]
-            blocks.append(_describe(data, some, n_states, is_complete))
-    return blocks
+            batches.append(_describe(data, some, n_states, is_complete))
+    return batches
 
 
-def _describe(data: Dataset, columns: list[int], n_states: int, is_complete: bool) -> _Block:
+def _describe(data: Dataset, columns: list[int], n_states: int, is_complete: bool) -> _Batch:
     counts = np.stack([_count(data.columns[j], n_states, data.weights) for j in columns], axis=1)
     frequent = counts.argmax(axis=0) if n_states else np.zeros(len(columns), np.int64)
-    described = _Block(np.array(columns), n_states, is_complete, frequent, counts)
+    described = _Batch(np.array(columns), n_states, is_complete, frequent, counts)
     if not is_complete:
         return described
     order = np.concatenate([described.states, frequent[None]])
@@ -278,7 +278,7 @@ def _count(codes: AnyArray, n_states: int, weights: FloatArray) -> FloatArray:
     return counts[1:].astype(np.float64)
 
 
-def _complete(counts: FloatArray, a: _Block, b: _Block) -> FloatArray:
+def _complete(counts: FloatArray, a: _Batch, b: _Batch) -> FloatArray:
     """Add the states without indicator: what is left of the other column's counts."""
     if not (a.is_complete or b.is_complete):
         return counts
@@ -296,8 +296,8 @@ def _complete(counts: FloatArray, a: _Block, b: _Block) -> FloatArray:
     return np.maximum(table, 0.0, out=table)
 
 
-def _judge(table: FloatArray, a: _Block, b: _Block) -> FloatArray:
-    """Return the mutual information of all pairs of two blocks, ``(columns of a, of b)``."""
+def _judge(table: FloatArray, a: _Batch, b: _Batch) -> FloatArray:
+    """Return the mutual information of all pairs of two batches, ``(columns of a, of b)``."""
     value = _entropy_sum(table, (0, 2))
     if a.is_complete and b.is_complete:  # margins do not depend on the other column
         total = np.broadcast_to(a.counts.sum(axis=0)[:, None], value.shape)
@@ -309,36 +309,36 @@ def _judge(table: FloatArray, a: _Block, b: _Block) -> FloatArray:
     return _share(value + xlogy(total, total) - margins, total)
 
 
-def _choose_product(data: Dataset, blocks: list[_Block]) -> _Product:
+def _choose_product(data: Dataset, batches: list[_Batch]) -> _Product:
     weights = data.weights
-    n_indicators = sum(block.n_indicators * len(block.columns) for block in blocks)
+    n_indicators = sum(batch.n_indicators * len(batch.columns) for batch in batches)
     is_whole = bool(np.all(weights == np.round(weights)))
     is_sparing = weights.sum() <= MOST_REPEATS * np.count_nonzero(weights)
     if is_whole and is_sparing and n_indicators**2 * data.n_rows > FEW:
-        return _BitProduct(data, blocks)
-    return _DenseProduct(data, blocks, is_whole)
+        return _BitProduct(data, batches)
+    return _DenseProduct(data, batches, is_whole)
 
 
 class _BitProduct:
     """Counts bits in common; whole weights are repeated rows. All indicators are kept."""
 
-    def __init__(self, data: Dataset, blocks: list[_Block]) -> None:
+    def __init__(self, data: Dataset, batches: list[_Batch]) -> None:
         rows = np.repeat(np.arange(data.n_rows), data.weights.astype(np.int64))
         self._n_words = -(-len(rows) // WORD_BITS)
         self._rows = None if np.array_equal(rows, np.arange(data.n_rows)) else rows
-        self._packed = {int(block.columns[0]): self._pack(data, block) for block in blocks}
+        self._packed = {int(batch.columns[0]): self._pack(data, batch) for batch in batches}
 
-    def _pack(self, data: Dataset, block: _Block) -> AnyArray:
+    def _pack(self, data: Dataset, batch: _Batch) -> AnyArray:
         n_bytes = self._n_words * (WORD_BITS // 8)
-        sets = np.zeros((block.n_indicators, len(block.columns), n_bytes), np.uint8)
-        for i, j in enumerate(block.columns):
+        sets = np.zeros((batch.n_indicators, len(batch.columns), n_bytes), np.uint8)
+        for i, j in enumerate(batch.columns):
             codes = data.columns[j] if self._rows is None else data.columns[j][self._rows]
-            for k, state in enumerate(block.states[:, i]):
+            for k, state in enumerate(batch.states[:, i]):
                 bits = np.packbits(codes == state)
                 sets[k, i, : len(bits)] = bits
         return sets.view(np.uint64)
 
-    def __call__(self, a: _Block, b: _Block) -> FloatArray:
+    def __call__(self, a: _Batch, b: _Batch) -> FloatArray:
         left, right = self._packed[int(a.columns[0])], self._packed[int(b.columns[0])]
         n_left, n_right = (math.prod(sets.shape[:2]) for sets in (left, right))
         counts = np.empty((n_left, n_right))
@@ -354,18 +354,18 @@ class _DenseProduct:
     In single precision where all sums over a chunk of rows are exact in it.
     """
 
-    def __init__(self, data: Dataset, blocks: list[_Block], is_whole: bool) -> None:
+    def __init__(self, data: Dataset, batches: list[_Batch], is_whole: bool) -> None:
         self._data = data
         edges = range(0, data.n_rows, CHUNK_ROWS)
         self._chunks = [slice(start, start + CHUNK_ROWS) for start in edges]
         largest = max(float(data.weights[rows].sum()) for rows in self._chunks)
         self._type = np.float32 if is_whole and largest < EXACT else np.float64
-        n_indicators = sum(block.n_indicators * len(block.columns) for block in blocks)
+        n_indicators = sum(batch.n_indicators * len(batch.columns) for batch in batches)
         size = data.n_rows * n_indicators * np.dtype(self._type).itemsize
         self._kept: dict[tuple[int, int], AnyArray] | None = {} if size <= KEPT_BYTES else None
 
-    def __call__(self, a: _Block, b: _Block) -> FloatArray:
-        sides = [(block.n_indicators, len(block.columns)) for block in (a, b)]
+    def __call__(self, a: _Batch, b: _Batch) -> FloatArray:
+        sides = [(batch.n_indicators, len(batch.columns)) for batch in (a, b)]
         n_left, n_right = (k * n for k, n in sides)
         counts = np.zeros((n_left, n_right))
         for rows in self._chunks:
@@ -375,12 +375,12 @@ class _DenseProduct:
             counts += (left * weights) @ right.T
         return counts.reshape(*sides[0], *sides[1])
 
-    def _encode(self, block: _Block, rows: slice) -> AnyArray:
-        key = (int(block.columns[0]), rows.start)
+    def _encode(self, batch: _Batch, rows: slice) -> AnyArray:
+        key = (int(batch.columns[0]), rows.start)
         if self._kept is not None and key in self._kept:
             return self._kept[key]
-        codes = np.stack([self._data.columns[j][rows] for j in block.columns])
-        states = block.states[:, :, None].astype(codes.dtype)
+        codes = np.stack([self._data.columns[j][rows] for j in batch.columns])
+        states = batch.states[:, :, None].astype(codes.dtype)
         encoded: AnyArray = (codes == states).astype(self._type)
         encoded = encoded.reshape(-1, codes.shape[1])
         if self._kept is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from latentforest.errors import ModelError
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.patterns import Mask
-from latentforest.kernels.arms import (
+from latentforest.kernels.regions.arms import (
     EACH_ROW,
     LEAF_ARM,
     N_FACTS,
@@ -212,7 +212,7 @@ class _Builder:
         """Addresses of the E-step of continuous leaves, which is compiled if there are some."""
         if not is_number.any():
             return np.zeros(2, np.int64)
-        from latentforest.kernels import gaussian_steps
+        from latentforest.kernels.gaussian import leaf_steps as gaussian_steps
 
         return _integers([gaussian_steps.FILL_ADDRESS, gaussian_steps.COLLECT_ADDRESS])
 

@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from latentforest.kernels.patterns import count_joint, join
+from latentforest.kernels.forest.patterns import count_joint, join
 from latentforest.kernels.types import AnyArray, FloatArray, IntArray
 
 WINDOW = 8  # children this far apart in the list are considered for one group
@@ -51,7 +51,7 @@ class PatternColumn(NamedTuple):
 
 
 class PatternStore:
-    """Pattern columns of one block of rows, kept up to a number of bytes.
+    """Pattern columns of one chunk of rows, kept up to a number of bytes.
 
     Parameters
     ----------

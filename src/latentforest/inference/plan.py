@@ -24,11 +24,11 @@ from latentforest.inference.blocks import (
 )
 from latentforest.inference.columns import ColumnSummary
 from latentforest.inference.patterns import Grouping, Mask, PatternColumn, PatternStore
-from latentforest.kernels import blocks as B
-from latentforest.kernels import plan as P
-from latentforest.kernels.gaussian import N_ROWS
-from latentforest.kernels.layout import FREE_FACT, N_FACTS, PATTERNS_FACT, lay_out_forest
-from latentforest.kernels.plan import Plan
+from latentforest.kernels.forest import plan as P
+from latentforest.kernels.forest.layout import FREE_FACT, N_FACTS, PATTERNS_FACT, lay_out_forest
+from latentforest.kernels.forest.plan import Plan
+from latentforest.kernels.gaussian import blocks as B
+from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
 from latentforest.model.structure import Structure
@@ -68,7 +68,7 @@ class Below(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """A node over a block of rows: its patterns, facts and links, and what is below it.
+    """A node over a chunk of rows: its patterns, facts and links, and what is below it.
 
     The last is not kept by product nodes, nor if it is much.
     """
@@ -312,18 +312,18 @@ def build_plan(
     dense: Mapping[str, FloatArray] | None = None,
     summarize: Summarize | None = None,
 ) -> Plan:
-    """Lay the nodes out in arrays, with the patterns of one block of rows.
+    """Lay the nodes out in arrays, with the patterns of one chunk of rows.
 
     Parameters
     ----------
     structure
         Gives the place of each table in the flat parameter vector.
     laid
-        From ``lay_trees``, for the same block.
+        From ``lay_trees``, for the same chunk.
     store
-        Pattern columns of the block.
+        Pattern columns of the chunk.
     weights
-        Weights of the block's rows.
+        Weights of the chunk's rows.
     free
         Variables whose tables are estimated; default all.
     dense
@@ -387,7 +387,7 @@ def _add_continuous(
             tasks += entries
             evidence += data
     if tasks:
-        from latentforest.kernels import block_steps  # compiles, so only when needed
+        from latentforest.kernels.gaussian import block_steps  # compiles, so only when needed
 
         sizes[P.FILL + 1] = block_steps.FILL_ADDRESS
         sizes[P.COLLECT + 1] = block_steps.COLLECT_ADDRESS
@@ -459,7 +459,9 @@ def _place_measures(fields: LongArray, sizes: LongArray, taken: int) -> None:
     """Give the data of each Gaussian node its place behind so much other evidence."""
     for record in fields.reshape(-1, P.N_FIELDS):
         if record[P.KIND] == P.GAUSSIAN:
-            from latentforest.kernels import gaussian_steps  # compiles, so only when needed
+            from latentforest.kernels.gaussian import (
+                leaf_steps as gaussian_steps,  # compiles, so only when needed
+            )
 
             sizes[[P.FILL, P.COLLECT]] = gaussian_steps.FILL_ADDRESS, gaussian_steps.COLLECT_ADDRESS
             record[P.WEIGHTS] = taken

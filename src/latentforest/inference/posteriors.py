@@ -15,7 +15,7 @@ from latentforest.data.dataset import Dataset
 from latentforest.errors import ModelError
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import Node
-from latentforest.kernels.plan import (
+from latentforest.kernels.forest.plan import (
     COLUMN,
     FIRST_SLOT,
     HIDDEN,
@@ -67,7 +67,7 @@ def _compute(
             values = descent.follow(path, pairs)
             first = plan.nodes[descent.record[id(path[0])] + WEIGHTS]
             here = doubtful[(doubtful >= first) & (doubtful < first + len(values))] - first
-            codes = forest.data.blocks[b].store.column(path[0].mask).codes
+            codes = forest.data.chunks[b].store.column(path[0].mask).codes
             _repair(forest, network, b, path, pairs, values, here)
             result.append(values[codes])
         forest.give_back(b, work)
@@ -119,12 +119,12 @@ def _repair_rows(
     doubtful: AnyArray,
 ) -> None:
     """Compute the rows of doubtful root patterns by elimination."""
-    column = forest.data.blocks[b].store.column(path[0].mask)
+    column = forest.data.chunks[b].store.column(path[0].mask)
     first = 0
     for root in forest.roots:
         if root is path[0]:
             break
-        first += forest.data.blocks[b].store.column(root.mask).n_patterns
+        first += forest.data.chunks[b].store.column(root.mask).n_patterns
     here = doubtful[(doubtful >= first) & (doubtful < first + column.n_patterns)] - first
     if len(here):
         values = np.zeros((column.n_patterns, rows.shape[1]))
@@ -158,18 +158,18 @@ def _find_path(forest: Forest, name: str) -> list[Node]:
 
 
 class _Descent:
-    """The way down from a root to one variable, for all root patterns of a block."""
+    """The way down from a root to one variable, for all root patterns of a chunk."""
 
     def __init__(self, forest: Forest, network: Network, b: int, work: Workspace) -> None:
         self.network = network
-        self.store = forest.data.blocks[b].store
+        self.store = forest.data.chunks[b].store
         self.plan = forest.plans[b]
         self.buffer = work.buffer
         self.forest, self.b = forest, b
         self.record = {id(node): u * N_FIELDS for u, node in enumerate(forest.nodes)}
 
     def follow_all(self) -> dict[str, FloatArray]:
-        """Return the posteriors of all hidden variables for each row of the block.
+        """Return the posteriors of all hidden variables for each row of the chunk.
 
         From parent to child: P(child | row) is the sum over the parent's states of P(parent | row)
         P(child | parent, evidence below the child).
@@ -277,7 +277,7 @@ def _repair(
     doubtful: AnyArray,
 ) -> None:
     """Compute the few rows that fast arithmetic cannot do by elimination, one by one."""
-    store, name = forest.data.blocks[b].store, path[-1].name
+    store, name = forest.data.chunks[b].store, path[-1].name
     column = store.column(path[0].mask)
     dataset, offset = forest.data.dataset, forest.data.first_row(b)
     targets = [*network.structure.parents(name), name] if pairs else [name]

@@ -14,7 +14,15 @@ import math
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.em import OBJECTIVE, Climb, Families, Limits, advance, copy, restart
+from latentforest.kernels.forest.em import (
+    OBJECTIVE,
+    Climb,
+    Families,
+    Limits,
+    advance,
+    copy,
+    restart,
+)
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray
 
 

@@ -28,19 +28,19 @@ from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
-from latentforest.search.growing import GrowingForest
-from latentforest.search.mixed_pairs import choose_pair_classes
-from latentforest.search.model import Model, fit_fully
+from latentforest.search.greedy.growing import BottomUpForest
+from latentforest.search.greedy.mixed_pairs import choose_pair_classes
+from latentforest.search.trees.model import Model, fit_fully
 
 LINKAGES = ("greedy", "average", "complete", "single")
 STEP = ("latent", "left", "right", "n_states", "information")  # columns of the history
 
 
 @dataclass
-class _Grown:
+class _JoinedForest:
     """A forest with the trace of its joins."""
 
-    forest: GrowingForest
+    forest: BottomUpForest
     n_states: int | str
     steps: list[dict[str, Any]] = field(default_factory=list)
     was_interrupted: bool = False
@@ -67,7 +67,7 @@ class BinaryForest(LatentLearner):
         Of EM on the whole forest.
     smoothing
         Pseudo-counts of the final parameters: a number for each cell, "laplace", arrays by
-        variable, or "cv" for the number that predicts blocks of held-out rows best.
+        variable, or "cv" for the number that predicts folds of held-out rows best.
     n_jobs
         Threads; the result does not depend on it.
     random_state, time_limit, progress
@@ -136,9 +136,9 @@ class BinaryForest(LatentLearner):
         history = Table({name: [step[name] for step in grown.steps] for name in STEP})
         return Learned(network, result.log_likelihood, history, attributes)
 
-    def _grow(self, work: Work, n_states: int | str) -> _Grown:
+    def _grow(self, work: Work, n_states: int | str) -> _JoinedForest:
         """Join pairs until the paper's loop ends, the time is up, or Ctrl-C."""
-        grown = _Grown(GrowingForest(work.data.dataset), n_states)
+        grown = _JoinedForest(BottomUpForest(work.data.dataset), n_states)
         join = self._join_greedily if self.linkage == "greedy" else self._join_by_clustering
         try:
             work.say(f"mutual information of {work.table.n_columns} columns")
@@ -147,7 +147,7 @@ class BinaryForest(LatentLearner):
             grown.was_interrupted = True
         return grown
 
-    def _join_greedily(self, work: Work, grown: _Grown, information: FloatArray) -> None:
+    def _join_greedily(self, work: Work, grown: _JoinedForest, information: FloatArray) -> None:
         """Lines 3 to 19 of the listing; a new variable takes the place of its first child."""
         v = list(grown.forest.roots)
         np.fill_diagonal(information, -np.inf)
@@ -163,7 +163,9 @@ class BinaryForest(LatentLearner):
                 values = grown.forest.information(z, [v[k] for k in rest])
                 information[i, rest] = information[rest, i] = values
 
-    def _join_by_clustering(self, work: Work, grown: _Grown, information: FloatArray) -> None:
+    def _join_by_clustering(
+        self, work: Work, grown: _JoinedForest, information: FloatArray
+    ) -> None:
         """Join the pairs that a hierarchical clustering joins, where that makes two classes."""
         v: list[str | None] = list(grown.forest.roots)
         if len(v) < 2:
@@ -178,7 +180,9 @@ class BinaryForest(LatentLearner):
                 z = self._join(work, grown, a, b, highest - float(distance))
             v.append(z)
 
-    def _join(self, work: Work, grown: _Grown, a: str, b: str, information: float) -> str | None:
+    def _join(
+        self, work: Work, grown: _JoinedForest, a: str, b: str, information: float
+    ) -> str | None:
         """Put a latent variable above a pair; nothing if it would have a single state."""
         classes = self._fit_pair(grown, a, b, work.seed + len(grown.steps))
         if classes.n_states == 1:
@@ -188,7 +192,7 @@ class BinaryForest(LatentLearner):
         work.say(f"{z}: {a} and {b}, {classes.n_states} states; {len(grown.forest.roots)} trees")
         return z
 
-    def _fit_pair(self, grown: _Grown, a: str, b: str, seed: int) -> TwoWayClasses:
+    def _fit_pair(self, grown: _JoinedForest, a: str, b: str, seed: int) -> TwoWayClasses:
         """LearnLCM of the listing, for a pair."""
         forest = grown.forest
         if forest.is_continuous(a) or forest.is_continuous(b):
@@ -206,9 +210,9 @@ class BinaryForest(LatentLearner):
             return choose_classes(counts, self.max_states, self.n_starts, seed)
         return fit_classes(counts, min(grown.n_states, counts.size), self.n_starts, seed)
 
-    def _choose_globally(self, work: Work) -> tuple[_Grown, Network]:
+    def _choose_globally(self, work: Work) -> tuple[_JoinedForest, Network]:
         """One more state for all, as long as BIC rises."""
-        best: tuple[_Grown, Model] | None = None
+        best: tuple[_JoinedForest, Model] | None = None
         settings = EMSettings(self.max_iterations, self.tolerance)
         for n_states in range(2, self.max_states + 1):
             grown = self._grow(work, n_states)

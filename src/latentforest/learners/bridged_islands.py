@@ -25,14 +25,14 @@ from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
 from latentforest.learners.tree_search import can_vary, make_start
 from latentforest.model import Network, Structure
-from latentforest.search.bridges import bridge
-from latentforest.search.candidate import Effort
-from latentforest.search.islands import IslandBuilder, IslandSettings
-from latentforest.search.model import Model, fit_fully
+from latentforest.search.greedy.bridges import bridge
+from latentforest.search.greedy.islands import IslandBuilder, IslandSettings
+from latentforest.search.greedy.refinement import MOST_COLUMNS, Refinement
 from latentforest.search.naming import name_latents
-from latentforest.search.refinement import MOST_COLUMNS, Refinement
-from latentforest.search.trace import Trace
-from latentforest.search.tree import Rules
+from latentforest.search.trees.candidate import LocalEffort
+from latentforest.search.trees.model import Model, fit_fully
+from latentforest.search.trees.trace import Trace
+from latentforest.search.trees.tree import Rules
 
 N_ANCHORS = 4  # members of an island in a test, besides the two columns that are tested
 
@@ -65,7 +65,7 @@ class BridgedIslands(LatentLearner):
         Of full EM; the last model is fitted more closely.
     smoothing
         Pseudo-counts of the last model's parameters: a number for each cell, "laplace", arrays by
-        variable, or "cv" for the number that predicts blocks of held-out rows best. The search
+        variable, or "cv" for the number that predicts folds of held-out rows best. The search
         itself is by maximum likelihood.
     n_jobs
         Threads; results do not depend on it.
@@ -199,7 +199,7 @@ class BridgedIslands(LatentLearner):
     ) -> Iterator[tuple[Model, int]]:
         """Relocate columns and adjust numbers of states, round after round."""
         rules = Rules(self.max_states, any_mediator=True)
-        effort = Effort(int(self.mu), int(self.nu), work.seed)
+        effort = LocalEffort(int(self.mu), int(self.nu), work.seed)
         refinement = Refinement(rules, effort, settings, int(self.max_rounds), work.deadline)
         return refinement.rounds(model)
 

@@ -12,16 +12,16 @@ from latentforest.learners.base import NetworkLearner
 from latentforest.learners.progress import Say
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.model import Network
-from latentforest.search.model import Model, is_better
-from latentforest.search.operators import (
+from latentforest.search.trees.model import Model, is_better
+from latentforest.search.trees.operators import (
     NodeDeletion,
     NodeIntroduction,
     NodeRelocation,
     StateDeletion,
     StateIntroduction,
 )
-from latentforest.search.phases import climb
-from latentforest.search.search import Search, by_bic
+from latentforest.search.trees.phases import climb
+from latentforest.search.trees.search import Search, by_bic
 
 
 class DoubleHillClimbing(TreeSearch):

@@ -13,16 +13,16 @@ from latentforest.learners.base import NetworkLearner
 from latentforest.learners.progress import Say
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.model import Network
-from latentforest.search.model import Model, is_better
-from latentforest.search.operators import (
+from latentforest.search.trees.model import Model, is_better
+from latentforest.search.trees.operators import (
     NodeDeletion,
     NodeIntroduction,
     NodeRelocation,
     StateDeletion,
     StateIntroduction,
 )
-from latentforest.search.phases import climb
-from latentforest.search.search import Search, by_bic, by_improvement_ratio
+from latentforest.search.trees.phases import climb
+from latentforest.search.trees.search import Search, by_bic, by_improvement_ratio
 
 
 class EAST(TreeSearch):
@@ -70,7 +70,7 @@ class EAST(TreeSearch):
         Of full EM in each step; the last model is fitted more closely.
     smoothing
         Pseudo-counts of the last model's parameters: a number for each cell, "laplace", arrays by
-        variable, or "cv" for the number that predicts blocks of held-out rows best. The search
+        variable, or "cv" for the number that predicts folds of held-out rows best. The search
         itself is by maximum likelihood.
     checkpoint
         File that keeps every step.

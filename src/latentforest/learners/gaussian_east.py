@@ -21,21 +21,21 @@ from latentforest.learners.progress import Say
 from latentforest.learners.starts import check_columns
 from latentforest.learners.tree_search import START_STARTS, TreeSearch
 from latentforest.model import Network, Structure
-from latentforest.search.model import Model, fit_fully, is_better
-from latentforest.search.operators.limbs import (
+from latentforest.search.pouches.candidate import PouchCandidate
+from latentforest.search.pouches.evaluation import PouchEvaluation
+from latentforest.search.pouches.operators.limbs import (
     LimbDeletion,
     LimbIntroduction,
     LimbRelocation,
     LimbStateDeletion,
     LimbStateIntroduction,
 )
-from latentforest.search.operators.pouching import Pouching
-from latentforest.search.operators.unpouching import Unpouching
-from latentforest.search.pouch_candidate import PouchCandidate
-from latentforest.search.pouch_evaluation import PouchEvaluation
-from latentforest.search.pouch_tree import PouchTree
-from latentforest.search.search import Rank, Search, by_bic, by_improvement_ratio
-from latentforest.search.tree import Rules
+from latentforest.search.pouches.operators.pouching import Pouching
+from latentforest.search.pouches.operators.unpouching import Unpouching
+from latentforest.search.pouches.tree import PouchTree
+from latentforest.search.trees.model import Model, fit_fully, is_better
+from latentforest.search.trees.search import Rank, Search, by_bic, by_improvement_ratio
+from latentforest.search.trees.tree import Rules
 
 Propose = Callable[[PouchTree, Rules], Iterator[PouchCandidate]]
 
@@ -78,7 +78,7 @@ class GaussianEAST(TreeSearch):
         Of full EM in each step; the last model is fitted more closely.
     smoothing
         Pseudo-observations of the last model's parameters, or "cv" for the number that predicts
-        blocks of held-out rows best; those of a pouch have the means and covariances of its
+        folds of held-out rows best; those of a pouch have the means and covariances of its
         columns. The search itself is by maximum likelihood.
     checkpoint, resume
         File that keeps every step; go on with its steps.

@@ -30,8 +30,8 @@ from latentforest.learners.progress import Say
 from latentforest.learners.topics import assign_topics, describe_topics, switch_on
 from latentforest.learners.tree_search import can_vary, make_start
 from latentforest.model import Network, Structure
-from latentforest.search.bridges import bridge
-from latentforest.search.islands import IslandBuilder, IslandSettings
+from latentforest.search.greedy.bridges import bridge
+from latentforest.search.greedy.islands import IslandBuilder, IslandSettings
 
 SMALL_CELLS = 20_000_000  # rows times columns up to which the last EM goes over all rows at once
 BATCH_ROWS = 1000  # rows of a step of stepwise EM
@@ -64,13 +64,13 @@ class HierarchicalLatentTree(LatentLearner):
     n_words
         Words shown for each topic.
     stepwise
-        Whether the last EM goes block after block through the rows (stepwise EM), for columns of
+        Whether the last EM goes chunk after chunk through the rows (stepwise EM), for columns of
         any kind; by default for tables of more than twenty million cells.
     max_iterations, tolerance
         Of EM over all rows.
     smoothing
         Pseudo-counts of the parameters: a number for each cell, "laplace", arrays by variable, or
-        "cv" for the number that predicts blocks of held-out rows best.
+        "cv" for the number that predicts folds of held-out rows best.
     n_jobs
         Threads; results do not depend on it.
     random_state, time_limit, progress
@@ -192,7 +192,7 @@ class HierarchicalLatentTree(LatentLearner):
         return Layer(tuple(names), network.with_parameters(fitted.parameters))
 
     def _fit(self, work: Work, network: Network) -> tuple[FitResult, Network]:
-        """Fit the whole tree, over all rows at once or block after block."""
+        """Fit the whole tree, over all rows at once or chunk after chunk."""
         smoothing = choose_smoothing(work, network, self.smoothing)
         prior = pseudo_counts(network.structure, smoothing)
         n_cells = work.data.n_rows * work.data.dataset.n_columns

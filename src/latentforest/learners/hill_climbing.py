@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from latentforest.learners.tree_search import TreeSearch
-from latentforest.search.model import Model, is_better
-from latentforest.search.operators import (
+from latentforest.search.trees.model import Model, is_better
+from latentforest.search.trees.operators import (
     NodeDeletion,
     NodeIntroduction,
     NodeRelocation,
     StateDeletion,
     StateIntroduction,
 )
-from latentforest.search.phases import climb
-from latentforest.search.search import Search, by_improvement_ratio
-from latentforest.search.tree import Rules, Tree
+from latentforest.search.trees.phases import climb
+from latentforest.search.trees.search import Search, by_improvement_ratio
+from latentforest.search.trees.tree import LatentTree, Rules
 
 
 class HillClimbing(TreeSearch):
@@ -66,7 +66,7 @@ class HillClimbing(TreeSearch):
         return climb(search, "simplify", m, StateDeletion.propose, NodeDeletion.propose)
 
 
-def propose_near(tree: Tree, rules: Rules) -> Iterator[NodeRelocation]:
+def propose_near(tree: LatentTree, rules: Rules) -> Iterator[NodeRelocation]:
     """Yield the relocations to a latent variable next to the origin."""
     for origin in tree.latents:
         beside = set(tree.latent_neighbours(origin))

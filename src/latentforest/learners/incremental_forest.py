@@ -24,7 +24,7 @@ from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.progress import Say
 from latentforest.model.conjugate import Conjugate
 from latentforest.model.posterior_network import PosteriorNetwork
-from latentforest.search.incremental.bench import Bench, Effort
+from latentforest.search.incremental.context import GrowthContext, GrowthEffort
 from latentforest.search.incremental.growth import (
     Associations,
     GrowingForest,
@@ -32,7 +32,7 @@ from latentforest.search.incremental.growth import (
     Pair,
 )
 from latentforest.search.incremental.states import introduce_state, remove_state
-from latentforest.search.incremental.tree import Tree, raise_tree
+from latentforest.search.incremental.tree import GrowingTree, fit_tree
 
 STEP = ("step", "operator", "parent", "child", "n_states", "p_elbo", "candidates", "seconds")
 SAY_EVERY = 50  # candidates
@@ -45,7 +45,7 @@ class _TimeIsUp(Exception):
 
 
 @dataclass
-class _Grown:
+class _GrownForest:
     """A forest with the trace of its steps."""
 
     forest: GrowingForest
@@ -183,11 +183,11 @@ class IncrementalForest(LatentLearner):
         priors: Priors,
         associations: Associations | None,
         end: dict[str, Any],
-    ) -> _Grown:
+    ) -> _GrownForest:
         """Algorithm 3; with associations Algorithm 4."""
-        bench = Bench(work.data, priors, Effort(n_starts=self.n_starts), work.seed)
-        m = GrowingForest(bench, self.reroot)
-        grown = _Grown(m, [])
+        context = GrowthContext(work.data, priors, GrowthEffort(n_starts=self.n_starts), work.seed)
+        m = GrowingForest(context, self.reroot)
+        grown = _GrownForest(m, [])
         if end["interrupted"] or end["stopped"]:
             return grown
         with _ending(end):
@@ -198,7 +198,7 @@ class IncrementalForest(LatentLearner):
                 if not pairs:
                     break
                 m_s = self._structure(work, m, pairs)
-                m_c = self._cardinalities(work, bench, m_s)
+                m_c = self._cardinalities(work, context, m_s)
                 if m_c.gain <= 0:
                     break
                 tree = m.take(m_c.candidate, work.deadline)
@@ -206,10 +206,10 @@ class IncrementalForest(LatentLearner):
                 row = _describe(step, m_s, tree, m) | {"candidates": m.n_candidates - n_before}
                 grown.history.append(row | {"seconds": time.monotonic() - began})
                 if mi is not None:
-                    mi.update(bench, tree)
+                    mi.update(context, tree)
                     grown.history[-1]["seconds"] = time.monotonic() - began
                 work.say(f"step {step}: p-ELBO {m.score:,.2f}, {len(m.trees)} trees")
-            self._refine(work, bench, m)
+            self._refine(work, context, m)
         return grown
 
     def _choose_pairs(self, m: GrowingForest, associations: Associations | None) -> list[Pair]:
@@ -233,31 +233,31 @@ class IncrementalForest(LatentLearner):
         assert best is not None  # for the type checker: there is a pair
         return best
 
-    def _cardinalities(self, work: Work, bench: Bench, m: Move) -> Move:
+    def _cardinalities(self, work: Work, context: GrowthContext, m: Move) -> Move:
         """Algorithm 2: SI and SR at the latent variables involved, as long as that pays."""
         while not work.is_late():
             best = m
             for name in m.candidate.involved:
                 n_states = m.candidate.structure.shape(name)[-1]
                 if n_states < self.max_states:
-                    wider = introduce_state(bench, m.candidate, name)
+                    wider = introduce_state(context, m.candidate, name)
                     best = max(best, Move(wider, m.turned), key=lambda move: move.gain)
                 if n_states > 2:
-                    narrower = remove_state(bench, m.candidate, name)
+                    narrower = remove_state(context, m.candidate, name)
                     best = max(best, Move(narrower, m.turned), key=lambda move: move.gain)
             if best is m:
                 break
             m = best
         return m
 
-    def _refine(self, work: Work, bench: Bench, m: GrowingForest) -> None:
+    def _refine(self, work: Work, context: GrowthContext, m: GrowingForest) -> None:
         """VBEM on every tree."""
         work.say("VBEM on the whole forest")
         settings = EMSettings(self.max_iterations, self.tolerance)
 
-        def refine(tree: Tree) -> Tree:
-            return raise_tree(
-                bench, tree.structure, tree.posterior, tree.lines, settings, work.deadline
+        def refine(tree: GrowingTree) -> GrowingTree:
+            return fit_tree(
+                context, tree.structure, tree.posterior, tree.lines, settings, work.deadline
             )
 
         m.refine(refine)
@@ -279,14 +279,14 @@ class IncrementalForest(LatentLearner):
         )
         return Associations(work.table, settings, lambda: _check_time(work))
 
-    def _finish(self, work: Work, grown: _Grown, end: dict[str, Any]) -> Learned:
+    def _finish(self, work: Work, grown: _GrownForest, end: dict[str, Any]) -> Learned:
         m, history = grown.forest, grown.history
         network = PosteriorNetwork(m.structure(), m.posteriors())
         attributes = {
             "posterior": dict(network.posterior),
             "elbo": sum(tree.bound for tree in m.trees.values()),
             "p_elbo": m.score,
-            "prior_strengths": dict(m.bench.priors.strengths),
+            "prior_strengths": dict(m.context.priors.strengths),
             "interrupted": end["interrupted"],
             "stopped": end["stopped"],
         }
@@ -309,7 +309,7 @@ def _check_time(work: Work) -> None:
         raise _TimeIsUp
 
 
-def _describe(step: int, move: Move, tree: Tree, m: GrowingForest) -> dict[str, Any]:
+def _describe(step: int, move: Move, tree: GrowingTree, m: GrowingForest) -> dict[str, Any]:
     """Make a row of the history."""
     a, b = (top.root for top in move.candidate.parts)
     is_node = move.candidate.operator == "NA"

@@ -23,15 +23,15 @@ from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
 from latentforest.model import Structure
-from latentforest.search.groups import (
+from latentforest.search.greedy.groups import (
     COVARIANCES,
     GroupFits,
     GroupModel,
     GroupSettings,
     put_together,
 )
-from latentforest.search.merger_screening import MergerScreen
-from latentforest.search.model import LEAST_GAIN
+from latentforest.search.greedy.merger_screening import MergerScreen
+from latentforest.search.trees.model import LEAST_GAIN
 
 Pair = tuple[GroupModel, GroupModel]
 
@@ -63,7 +63,7 @@ class IndependentClusterings(LatentLearner):
         Of EM; the last model is fitted more closely.
     smoothing
         Pseudo-counts of the final parameters: a number for each cell, "laplace", arrays by
-        variable, or "cv" for the number that predicts blocks of held-out rows best. The search
+        variable, or "cv" for the number that predicts folds of held-out rows best. The search
         itself is by maximum likelihood.
     n_jobs
         Threads; the result does not depend on it.

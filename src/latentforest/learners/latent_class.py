@@ -52,7 +52,7 @@ COVARIANCES = (
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class _ClassModel:
     """A fitted model with a certain number of classes."""
 
     n_states: int
@@ -170,7 +170,7 @@ class LatentClass(LatentLearner):
 
     def _learn(self, work: Work) -> Learned:
         self._check()
-        candidates: list[_Candidate] = []
+        candidates: list[_ClassModel] = []
         was_interrupted = False
         for n_states in _read_counts(self.n_states, self.max_states):
             try:
@@ -212,7 +212,7 @@ class LatentClass(LatentLearner):
             raise ParameterError(f"n_starts must be at least 1, got {self.n_starts!r}")
         EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
 
-    def _fit_candidate(self, work: Work, n_states: int, earlier: list[_Candidate]) -> _Candidate:
+    def _fit_candidate(self, work: Work, n_states: int, earlier: list[_ClassModel]) -> _ClassModel:
         began = time.monotonic()
         structure = make_structure(work.data.dataset.variables, n_states, self.covariance)
         names = structure.continuous
@@ -245,7 +245,7 @@ class LatentClass(LatentLearner):
             row["cv"] = score
         row["seconds"] = time.monotonic() - began
         work.say(f"{classes}: BIC {row['bic']:,.2f}")
-        return _Candidate(n_states, network, result, row, residuals, score)
+        return _ClassModel(n_states, network, result, row, residuals, score)
 
     def _score(self, work: Work, n_states: int, summary: FitSummary) -> float:
         if self.criterion != "cv":
@@ -296,7 +296,7 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
-def _is_falling(candidates: list[_Candidate]) -> bool:
+def _is_falling(candidates: list[_ClassModel]) -> bool:
     return len(candidates) > 1 and candidates[-1].score <= candidates[-2].score
 
 

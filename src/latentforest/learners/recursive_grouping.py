@@ -24,18 +24,18 @@ from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
-from latentforest.search.distance_tree import build_structure
-from latentforest.search.grouping import Grouping
-from latentforest.search.joining import join_trees
-from latentforest.search.model import Model
-from latentforest.search.one_by_one import Stepwise, estimate_stepwise
-from latentforest.search.spanning import grow_forest
+from latentforest.search.distances.grouping import ComparisonRules
+from latentforest.search.distances.joining import join_trees
+from latentforest.search.distances.one_by_one import Stepwise, estimate_stepwise
+from latentforest.search.distances.spanning import grow_forest
+from latentforest.search.distances.tree import build_structure
+from latentforest.search.trees.model import Model
 
 THRESHOLDS = (1.0, 2.0, 4.0)  # standard errors
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class _ThresholdModel:
     """The model for a threshold."""
 
     threshold: float
@@ -163,7 +163,7 @@ class RecursiveGrouping(LatentLearner):
         thresholds = self._check(work)
         work.say(f"distances: {work.table.n_columns:,} columns")
         distances = compute_distances(work.data.dataset, self.n_states)
-        candidates: list[_Candidate] = []
+        candidates: list[_ThresholdModel] = []
         was_interrupted = False
         for threshold in thresholds:
             try:
@@ -193,8 +193,8 @@ class RecursiveGrouping(LatentLearner):
         )
 
     def _fit_candidate(
-        self, work: Work, distances: Distances, threshold: float, earlier: Sequence[_Candidate]
-    ) -> list[_Candidate]:
+        self, work: Work, distances: Distances, threshold: float, earlier: Sequence[_ThresholdModel]
+    ) -> list[_ThresholdModel]:
         """Group, estimate the latent variables, run EM; nothing if the shape is known already."""
         began = time.monotonic()
         what = f"threshold {threshold:g}"
@@ -207,7 +207,7 @@ class RecursiveGrouping(LatentLearner):
             distances.errors,
             along_spanning_tree=self._along_spanning_tree,
             leaves_only=bool(self.leaves_only) or has_numbers,
-            grouping=Grouping(threshold, reach, work.is_late),
+            grouping=ComparisonRules(threshold, reach, work.is_late),
         )
         structure = build_structure(tree, variables)
         if any(structure == candidate.structure for candidate in earlier):
@@ -230,7 +230,7 @@ class RecursiveGrouping(LatentLearner):
             raise KeyboardInterrupt
         work.say(f"{what}: BIC {model.bic:,.2f}, latent variables {len(structure.latents)}")
         seconds = time.monotonic() - began
-        return [_Candidate(threshold, structure, model, monitor, seconds)]
+        return [_ThresholdModel(threshold, structure, model, monitor, seconds)]
 
     def _fit_forest(self, work: Work, network: Network, what: str) -> tuple[Model, Monitor]:
         """EM on the whole."""

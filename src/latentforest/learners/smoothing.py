@@ -14,16 +14,16 @@ from latentforest.model import Network
 from latentforest.scores.validation import split_weights
 
 PSEUDO_COUNTS = (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-N_BLOCKS = 9
+N_FOLDS = 9
 SETTINGS = EMSettings(max_iterations=1000, tolerance=1e-7)
 
 
 def choose_pseudo_count(network: Network, table: Dataset, n_jobs: int) -> float:
     """Return the pseudo-count that predicts rows best that were not fitted.
 
-    The structure stays; parameters are fitted again without one block of consecutive rows after
-    another, and the rows of the block are predicted. Blocks of consecutive rows, because tables
-    are often sorted, and new rows may then differ from the old ones as the blocks do among
+    The structure stays; parameters are fitted again without one fold of consecutive rows after
+    another, and the rows of the fold are predicted. Folds of consecutive rows, because tables
+    are often sorted, and new rows may then differ from the old ones as the folds do among
     themselves. Tables of frequencies have no order: their observations are dealt out at random.
 
     Parameters
@@ -35,22 +35,22 @@ def choose_pseudo_count(network: Network, table: Dataset, n_jobs: int) -> float:
     n_jobs
         Threads.
     """
-    blocks = _make_blocks(table)
+    folds = _make_folds(table)
 
     def judge(value: float) -> float:
         prior = pseudo_counts(network.structure, value)
-        return sum(_predict(network, table, block, prior) for block in blocks)
+        return sum(_predict(network, table, fold, prior) for fold in folds)
 
     scores = list(map_threads(judge, PSEUDO_COUNTS, n_jobs))
     return PSEUDO_COUNTS[int(np.argmax(scores))]
 
 
-def _make_blocks(table: Dataset) -> list[FloatArray]:
-    """Weights of the rows that are held out, block after block."""
+def _make_folds(table: Dataset) -> list[FloatArray]:
+    """Weights of the rows that are held out, fold after fold."""
     weights = table.weights
     if bool(np.all(weights == np.floor(weights)) and weights.max() > 1):
-        return split_weights(table, int(min(N_BLOCKS, weights.sum())), 0)[1]
-    labels = np.arange(table.n_rows) * min(N_BLOCKS, table.n_rows) // table.n_rows
+        return split_weights(table, int(min(N_FOLDS, weights.sum())), 0)[1]
+    labels = np.arange(table.n_rows) * min(N_FOLDS, table.n_rows) // table.n_rows
     return [np.where(labels == label, weights, 0.0) for label in range(labels[-1] + 1)]
 
 

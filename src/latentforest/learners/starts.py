@@ -13,8 +13,8 @@ from latentforest.inference.messages import check_latent_forest
 from latentforest.learners.base import NetworkLearner, Work
 from latentforest.model import Network
 from latentforest.model.document import to_document
-from latentforest.search.initial import make_regular, open_pouches
 from latentforest.search.regularity import find_irregular
+from latentforest.search.trees.initial import make_regular, open_pouches
 
 START_LEARNERS = {
     "bin": "BinaryForest",

@@ -18,7 +18,7 @@ from latentforest.model import Network
 Layers = Sequence[Sequence[str]]  # names of the latent variables, from the words upwards
 
 
-class Numbers(NamedTuple):
+class TopicGaussian(NamedTuple):
     """A continuous column given a topic: a mixture of the Gaussians given its own parent."""
 
     weights: FloatArray  # P(state of the parent | topic)
@@ -26,7 +26,7 @@ class Numbers(NamedTuple):
     variances: FloatArray
 
 
-Word = FloatArray | Numbers  # P(column | topic), a row for each state of the topic
+Word = FloatArray | TopicGaussian  # P(column | topic), a row for each state of the topic
 
 
 def describe_topics(network: Network, layers: Layers, n_words: int) -> Table:
@@ -72,7 +72,7 @@ def find_words(network: Network, layers: Layers) -> dict[str, dict[str, Word]]:
                 means, variances = network.cpd(name).T
             else:
                 table = network.cpd(child) @ table
-            given[above][name] = Numbers(table, means, variances) if is_number else table
+            given[above][name] = TopicGaussian(table, means, variances) if is_number else table
             child = above
     return given
 
@@ -85,7 +85,7 @@ def choose_words(sizes: FloatArray, given: Mapping[str, Word], n_words: int) -> 
 
 def _measure(sizes: FloatArray, word: Word) -> float:
     """Mutual information of a topic and a column."""
-    if isinstance(word, Numbers):
+    if isinstance(word, TopicGaussian):
         return information_of_mixtures(sizes, *word)
     return float(table_information(sizes[:, None] * word))
 
@@ -95,7 +95,7 @@ def describe_means(words: Sequence[str], given: Mapping[str, Word]) -> str:
     parts = []
     for name in words:
         word = given[name]
-        if isinstance(word, Numbers):
+        if isinstance(word, TopicGaussian):
             parts.append(" ".join([name, *(f"{mean:.4g}" for mean in word.weights @ word.means)]))
     return ", ".join(parts)
 
@@ -122,7 +122,7 @@ def switch_on(network: Network, layers: Layers) -> Network:
 
 def _find_absence(sizes: FloatArray, word: Word) -> FloatArray:
     """Probability that a word is not there, in each state of a topic."""
-    if not isinstance(word, Numbers):
+    if not isinstance(word, TopicGaussian):
         return word[:, 0]
     middle = sizes @ word.weights @ word.means
     absence: FloatArray = word.weights @ ndtr((middle - word.means) / np.sqrt(word.variances))

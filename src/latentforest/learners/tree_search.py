@@ -19,12 +19,12 @@ from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
 from latentforest.learners.starts import check_start, describe_start, find_start
 from latentforest.model import Network, Structure
-from latentforest.search.evaluation import EVALUATIONS
-from latentforest.search.journal import Journal, fingerprint
-from latentforest.search.model import Model, fit_fully
 from latentforest.search.regularity import most_states
-from latentforest.search.search import Search, SearchEnded
-from latentforest.search.tree import Rules
+from latentforest.search.trees.evaluation import EVALUATIONS
+from latentforest.search.trees.journal import Journal, fingerprint
+from latentforest.search.trees.model import Model, fit_fully
+from latentforest.search.trees.search import Search, SearchEnded
+from latentforest.search.trees.tree import Rules
 
 MOST_RESERVES = 20  # by default
 START_STARTS = 64  # starts of EM for the latent class model that a search begins with

@@ -15,7 +15,7 @@ from latentforest.inference.forest import Forest, PatternedData, require_categor
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.network import Network
 
-BLOCK_ROWS = 1 << 14  # rows whose indicators are held at once
+CHUNK_ROWS = 1 << 14  # rows whose indicators are held at once
 LEAST_PER_CELL = 5.0  # rows per cell of the full table below which p-values are not given
 
 
@@ -130,8 +130,8 @@ def _list_categorical(network: Network) -> tuple[str, ...]:
 def _count_pairs(dataset: Dataset, edges: AnyArray) -> FloatArray:
     """Count the rows with each pair of states of any two columns, all columns side by side."""
     counts = np.zeros((edges[-1], edges[-1]))
-    for low in range(0, dataset.n_rows, BLOCK_ROWS):
-        rows = slice(low, low + BLOCK_ROWS)
+    for low in range(0, dataset.n_rows, CHUNK_ROWS):
+        rows = slice(low, low + CHUNK_ROWS)
         weights = dataset.weights[rows]
         indicators = np.zeros((len(weights), edges[-1]))
         for start, column in zip(edges[:-1], dataset.columns, strict=True):

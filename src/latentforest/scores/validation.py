@@ -13,7 +13,7 @@ from latentforest.errors import ParameterError
 from latentforest.kernels.types import FloatArray
 
 
-class Learner(Protocol):
+class Estimator(Protocol):
     """What validation needs of an estimator."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -52,7 +52,7 @@ class ValidationResult:
         return float(self.log_likelihoods.mean())
 
 
-def hold_out(learner: Learner, train: Dataset, test: Dataset) -> float:
+def hold_out(learner: Estimator, train: Dataset, test: Dataset) -> float:
     """Fit a copy of the learner to one table; return the log-likelihood of the other."""
     from sklearn.base import clone
 
@@ -64,7 +64,7 @@ def hold_out(learner: Learner, train: Dataset, test: Dataset) -> float:
 
 
 def cross_validate(
-    learner: Learner,
+    learner: Estimator,
     data: Any,
     folds: int | ArrayLike = 10,
     random_state: int | None = 0,

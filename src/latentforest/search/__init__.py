@@ -1,1 +1,1 @@
-"""Search over structures: operators, candidates and their evaluation, phases, the trace."""
+"""Search over structures, a package for each subject; here what several of them need."""

@@ -20,19 +20,19 @@ from latentforest.estimation.variational import fit_posterior, from_parameters
 from latentforest.inference.forest import Forest
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
-from latentforest.search.incremental.bench import Bench
+from latentforest.search.incremental.context import GrowthContext
 from latentforest.search.incremental.tree import (
-    Top,
-    Tree,
+    GrowingTree,
+    TreeTop,
     count_labellings,
-    raise_tree,
+    fit_tree,
 )
 
 NEW = "\0"  # stands for the name of a new latent variable until a candidate is taken
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class JoinCandidate:
     """Two trees as one.
 
     Attributes
@@ -50,7 +50,7 @@ class Candidate:
     """
 
     operator: str
-    parts: tuple[Top, Top]
+    parts: tuple[TreeTop, TreeTop]
     structure: Structure
     posterior: FloatArray
     bound: float
@@ -80,7 +80,7 @@ def _penalize(structure: Structure) -> float:
 
 
 def join_tops(
-    parts: tuple[Top, Top], new: Sequence[Variable], parents: Mapping[str, str]
+    parts: tuple[TreeTop, TreeTop], new: Sequence[Variable], parents: Mapping[str, str]
 ) -> Structure:
     """Put the tops of two trees into one structure, with new variables and arcs between roots."""
     variables = [variable for top in parts for variable in top.structure.variables]
@@ -88,9 +88,11 @@ def join_tops(
     return Structure([*new, *variables], {**families, **{k: (v,) for k, v in parents.items()}})
 
 
-def start_from(bench: Bench, parts: tuple[Top, Top], structure: Structure) -> FloatArray:
+def start_from(
+    context: GrowthContext, parts: tuple[TreeTop, TreeTop], structure: Structure
+) -> FloatArray:
     """Make the prior of a structure with the posteriors of both tops, where shapes are the same."""
-    q = pack_priors(structure, bench.priors)
+    q = pack_priors(structure, context.priors)
     for top in parts:
         same = [n for n in top.free if structure.shape(n) == top.structure.shape(n)]
         copy_families(top.structure, top.posterior, structure, q, tuple(same))
@@ -98,14 +100,18 @@ def start_from(bench: Bench, parts: tuple[Top, Top], structure: Structure) -> Fl
 
 
 def draw_starts(
-    bench: Bench, structure: Structure, base: FloatArray, root: str, children: Sequence[str]
+    context: GrowthContext,
+    structure: Structure,
+    base: FloatArray,
+    root: str,
+    children: Sequence[str],
 ) -> FloatArray:
     """Make starts that are random in the tables of a root and some children, otherwise ``base``."""
     names = (root, *children)
     few = Structure([structure.variable(name) for name in names], dict.fromkeys(children, root))
-    seed = (bench.seed + zlib.crc32("\0".join(sorted(children)).encode())) % (1 << 31)
-    thetas = random_starts(few, bench.table, bench.effort.n_starts, seed)
-    prior, weight = pack_priors(few, bench.priors), bench.data.total_weight
+    seed = (context.seed + zlib.crc32("\0".join(sorted(children)).encode())) % (1 << 31)
+    thetas = random_starts(few, context.table, context.effort.n_starts, seed)
+    prior, weight = pack_priors(few, context.priors), context.data.total_weight
     starts = np.tile(base, (len(thetas), 1))
     for start, theta in zip(starts, thetas, strict=True):
         q = from_parameters(few, theta, prior, weight)
@@ -114,39 +120,39 @@ def draw_starts(
 
 
 def fit_candidate(
-    bench: Bench,
+    context: GrowthContext,
     operator: str,
-    parts: tuple[Top, Top],
+    parts: tuple[TreeTop, TreeTop],
     structure: Structure,
     starts: FloatArray,
-) -> Candidate:
+) -> JoinCandidate:
     """Local VBEM."""
     messages = {**parts[0].messages, **parts[1].messages}
     masks = {**parts[0].masks, **parts[1].masks}
     free = [name for name in structure.names if name not in messages]
-    forest = Forest(structure, bench.data, free, messages, masks)
-    prior = pack_priors(structure, bench.priors)
-    result = fit_posterior(forest, starts, prior, bench.effort.local)
+    forest = Forest(structure, context.data, free, messages, masks)
+    prior = pack_priors(structure, context.priors)
+    result = fit_posterior(forest, starts, prior, context.effort.local)
     if result.monitor.was_interrupted:
         raise KeyboardInterrupt
-    return Candidate(operator, parts, structure, result.parameters, result.objective, {})
+    return JoinCandidate(operator, parts, structure, result.parameters, result.objective, {})
 
 
 def adopt(
-    bench: Bench,
-    candidate: Candidate,
-    trees: tuple[Tree, Tree],
+    context: GrowthContext,
+    candidate: JoinCandidate,
+    trees: tuple[GrowingTree, GrowingTree],
     deadline: float | None = None,
-) -> Tree:
+) -> GrowingTree:
     """Make a tree of a candidate and the two trees, rooted where they are to be joined.
 
     The first one of an arc may have its root elsewhere, if the parent has no gaps.
     """
-    return raise_tree(bench, *put_together(bench, candidate, trees), deadline=deadline)
+    return fit_tree(context, *join_trees(context, candidate, trees), deadline=deadline)
 
 
-def put_together(
-    bench: Bench, candidate: Candidate, trees: tuple[Tree, Tree]
+def join_trees(
+    context: GrowthContext, candidate: JoinCandidate, trees: tuple[GrowingTree, GrowingTree]
 ) -> tuple[Structure, FloatArray, dict[str, str]]:
     """Return structure, posterior and lines of two trees joined by a candidate."""
     lines = {**trees[0].lines, **trees[1].lines, **candidate.lines}
@@ -160,7 +166,7 @@ def put_together(
     kept = [variable for variable in known.values() if variable.name not in lines]
     names = {variable.name for variable in kept}
     structure = Structure(kept, {name: parents.get(name, ()) for name in names})
-    q = pack_priors(structure, bench.priors)
+    q = pack_priors(structure, context.priors)
     for tree in trees:
         old = tuple(name for name in tree.structure.names if name in names)
         same = [name for name in old if structure.shape(name) == tree.structure.shape(name)]
@@ -176,7 +182,7 @@ def put_together(
     return structure, q, lines
 
 
-def rename(candidate: Candidate, name: str) -> Candidate:
+def rename(candidate: JoinCandidate, name: str) -> JoinCandidate:
     """Give the new latent variable a name."""
     old = candidate.structure
     names = {each: name if each == NEW else each for each in old.names}

@@ -21,15 +21,15 @@ from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.conjugate import Conjugate
 from latentforest.model.structure import Structure
 from latentforest.search.incremental.arc_addition import add_arc, is_allowed
-from latentforest.search.incremental.bench import Bench
-from latentforest.search.incremental.candidate import NEW, Candidate, adopt, rename
+from latentforest.search.incremental.candidate import NEW, JoinCandidate, adopt, rename
+from latentforest.search.incremental.context import GrowthContext
 from latentforest.search.incremental.node_addition import add_node
-from latentforest.search.incremental.shares import find_shares
+from latentforest.search.incremental.root_posterior import compute_root_posterior
 from latentforest.search.incremental.tree import (
-    Top,
-    Tree,
-    find_ports,
-    plant,
+    GrowingTree,
+    TreeTop,
+    find_possible_roots,
+    make_single_tree,
     reroot,
 )
 from latentforest.search.naming import name_new_latent
@@ -41,7 +41,7 @@ Pair = tuple[str, str]
 class Move:
     """A candidate, and what rooting its trees where it needs them adds to its gain."""
 
-    candidate: Candidate
+    candidate: JoinCandidate
     turned: float = 0.0
 
     @property
@@ -55,19 +55,19 @@ class GrowingForest:
 
     Parameters
     ----------
-    bench
+    context
         The table and the priors.
     turns
         Whether trees may be rooted anew. If not, the roots are the working set, as in the paper.
     """
 
-    def __init__(self, bench: Bench, turns: bool) -> None:
-        self.bench, self.turns = bench, turns
-        self.trees = {name: plant(bench, name) for name in bench.table.names}
+    def __init__(self, context: GrowthContext, turns: bool) -> None:
+        self.context, self.turns = context, turns
+        self.trees = {name: make_single_tree(context, name) for name in context.table.names}
         self.home = {name: name for name in self.trees}  # root of each variable's tree
-        self.ports = {name: {name: 0.0} for name in self.trees}
+        self.possible_roots = {name: {name: 0.0} for name in self.trees}
         self._tops = {name: tree.top for name, tree in self.trees.items()}
-        self._known: dict[tuple[str, str, str], Candidate] = {}
+        self._known: dict[tuple[str, str, str], JoinCandidate] = {}
         self.n_candidates = 0
 
     @property
@@ -83,12 +83,12 @@ class GrowingForest:
 
     @property
     def working_set(self) -> list[str]:
-        """Variables that may be joined: ports, and those that may get children."""
+        """Variables that may be joined: possible roots, and those that may get children."""
         return [name for name in self.home if self._is_open(name)]
 
     def _is_open(self, name: str) -> bool:
         home = self.home[name]
-        return name in self.ports[home] or (self.turns and name in self.bench.complete)
+        return name in self.possible_roots[home] or (self.turns and name in self.context.complete)
 
     def all_pairs(self) -> list[Pair]:
         """List the pairs of the working set that may be joined."""
@@ -99,13 +99,13 @@ class GrowingForest:
     def find_pairs(self, names: Sequence[str]) -> tuple[LongArray, LongArray]:
         """Find the pairs, among some names of the working set, with anything to be done.
 
-        They are in different trees, and two ports, or a port and a possible parent.
+        They are in different trees, and two possible roots, or one and a possible parent.
         """
         homes = np.unique([self.home[name] for name in names], return_inverse=True)[1]
-        is_port = np.array([name in self.ports[self.home[name]] for name in names])
+        can_be_root = np.array([name in self.possible_roots[self.home[name]] for name in names])
         is_continuous = np.array([not self._tops[name].variable.is_categorical for name in names])
         rows, columns = np.triu_indices(len(names), 1)
-        a, b = is_port[rows], is_port[columns]
+        a, b = can_be_root[rows], can_be_root[columns]
         over = np.where(a, is_continuous[columns], is_continuous[rows])  # of the possible parent
         below = np.where(a, is_continuous[rows], is_continuous[columns])
         good = (a & b) | ((a | b) & (~over | below))
@@ -118,7 +118,7 @@ class GrowingForest:
         new = [key for key in wanted if key not in self._known]
         self.n_candidates += len(new)
         for key, candidate in zip(
-            new, map_threads(self._try, new, self.bench.data.n_jobs), strict=True
+            new, map_threads(self._try, new, self.context.data.n_jobs), strict=True
         ):
             self._known[key] = candidate
             yield self._move(*key)
@@ -129,58 +129,60 @@ class GrowingForest:
 
     def _operators(self, a: str, b: str) -> Iterator[str]:
         """What may be done with a pair: a node above it, an arc forward or backward."""
-        is_port = [name in self.ports[self.home[name]] for name in (a, b)]
-        if all(is_port):
+        can_be_root = [name in self.possible_roots[self.home[name]] for name in (a, b)]
+        if all(can_be_root):
             yield "NA"
-        if is_port[1] and is_allowed(self.bench, self._tops[a], self._tops[b]):
+        if can_be_root[1] and is_allowed(self.context, self._tops[a], self._tops[b]):
             yield "AA"
-        if is_port[0] and is_allowed(self.bench, self._tops[b], self._tops[a]):
+        if can_be_root[0] and is_allowed(self.context, self._tops[b], self._tops[a]):
             yield "AA back"
 
-    def _try(self, key: tuple[str, str, str]) -> Candidate:
+    def _try(self, key: tuple[str, str, str]) -> JoinCandidate:
         operator, a, b = self._tops_of(key)
         if operator == "NA":
-            return add_node(self.bench, (a, b))
-        return add_arc(self.bench, b, a) if operator == "AA back" else add_arc(self.bench, a, b)
+            return add_node(self.context, (a, b))
+        return add_arc(self.context, b, a) if operator == "AA back" else add_arc(self.context, a, b)
 
-    def _tops_of(self, key: tuple[str, str, str]) -> tuple[str, Top, Top]:
+    def _tops_of(self, key: tuple[str, str, str]) -> tuple[str, TreeTop, TreeTop]:
         return key[0], self._tops[key[1]], self._tops[key[2]]
 
     def _move(self, operator: str, a: str, b: str) -> Move:
-        turned = {name: self.ports[self.home[name]].get(name, 0.0) for name in (a, b)}
+        turned = {name: self.possible_roots[self.home[name]].get(name, 0.0) for name in (a, b)}
         if operator == "AA":
             turned[a] = 0.0
         elif operator == "AA back":
             turned[b] = 0.0
         return Move(self._known[operator, a, b], turned[a] + turned[b])
 
-    def take(self, candidate: Candidate, deadline: float | None = None) -> Tree:
+    def take(self, candidate: JoinCandidate, deadline: float | None = None) -> GrowingTree:
         """Join two trees."""
         if NEW in candidate.structure:
-            candidate = rename(candidate, name_new_latent({*self.bench.table.names, *self.latents}))
+            candidate = rename(
+                candidate, name_new_latent({*self.context.table.names, *self.latents})
+            )
         is_node = len(candidate.structure.roots) == 1 and candidate.structure.roots[0] not in (
             candidate.parts[0].root,
             candidate.parts[1].root,
         )
         first, second = (self.trees[self.home[top.root]] for top in candidate.parts)
         gone = (first.root, second.root)
-        second = reroot(self.bench, second, candidate.parts[1].root)
+        second = reroot(self.context, second, candidate.parts[1].root)
         if is_node:
-            first = reroot(self.bench, first, candidate.parts[0].root)
-        tree = adopt(self.bench, candidate, (first, second), deadline)
+            first = reroot(self.context, first, candidate.parts[0].root)
+        tree = adopt(self.context, candidate, (first, second), deadline)
         self._put(tree, gone)
         return tree
 
-    def _put(self, tree: Tree, gone: Sequence[str]) -> None:
+    def _put(self, tree: GrowingTree, gone: Sequence[str]) -> None:
         """Put a tree in the place of others."""
         for root in gone:
             self.trees.pop(root, None)
-            self.ports.pop(root, None)
+            self.possible_roots.pop(root, None)
         self.trees[tree.root] = tree
         self.home.update(dict.fromkeys(tree.names, tree.root))
-        ports = find_ports(self.bench, tree) if self.turns else {tree.root: 0.0}
-        self.ports[tree.root] = ports
-        changed = {name for name in tree.names if name not in self.bench.complete}
+        possible_roots = find_possible_roots(self.context, tree) if self.turns else {tree.root: 0.0}
+        self.possible_roots[tree.root] = possible_roots
+        changed = {name for name in tree.names if name not in self.context.complete}
         self._known = {
             key: known for key, known in self._known.items() if changed.isdisjoint(key[1:])
         }
@@ -188,7 +190,7 @@ class GrowingForest:
             self._tops.pop(name, None)
         self._tops[tree.root] = tree.top
 
-    def refine(self, change: Callable[[Tree], Tree]) -> None:
+    def refine(self, change: Callable[[GrowingTree], GrowingTree]) -> None:
         """Put other trees in the place of these."""
         for root in list(self.trees):
             self._put(change(self.trees[root]), (root,))
@@ -202,7 +204,7 @@ class GrowingForest:
             for name in tree.names
         }
         return Structure(
-            [*(hidden[name] for name in self.latents), *self.bench.table.variables], parents
+            [*(hidden[name] for name in self.latents), *self.context.table.variables], parents
         )
 
     def posteriors(self) -> dict[str, Conjugate]:
@@ -211,7 +213,7 @@ class GrowingForest:
         for tree in self.trees.values():
             found.update(unpack(tree.structure, tree.posterior))
             for name, parent in tree.lines.items():
-                found[name] = self.bench.given(name, parent)[0]
+                found[name] = self.context.given(name, parent)[0]
         return {name: found[name] for name in self.structure().names}
 
 
@@ -245,12 +247,12 @@ class Associations:
         order = np.argsort(-self.values[index[rows], index[columns]], kind="stable")[:n_pairs]
         return [(names[rows[i]], names[columns[i]]) for i in order]
 
-    def update(self, bench: Bench, tree: Tree) -> None:
+    def update(self, context: GrowthContext, tree: GrowingTree) -> None:
         """Estimate that of a latent root, new or changed."""
         if not tree.top.variable.latent:
             return
         self._forget(tree.root)
-        posterior = find_shares(bench, tree)
+        posterior = compute_root_posterior(context, tree)
         row = information_about(posterior, self.table, self._shares, self.settings, self.check)
         size = len(self.names)
         self.values = np.pad(self.values, (0, 1))

@@ -16,13 +16,13 @@ from latentforest.estimation.posterior_vector import (
 from latentforest.kernels.types import FloatArray
 from latentforest.model.conjugate import NormalGamma
 from latentforest.model.structure import Structure
-from latentforest.search.incremental.bench import Bench
-from latentforest.search.incremental.candidate import Candidate, fit_candidate
+from latentforest.search.incremental.candidate import JoinCandidate, fit_candidate
+from latentforest.search.incremental.context import GrowthContext
 
 APART = 0.5  # share of the counts that moves up and down when a state is split
 
 
-def introduce_state(bench: Bench, candidate: Candidate, name: str) -> Candidate:
+def introduce_state(context: GrowthContext, candidate: JoinCandidate, name: str) -> JoinCandidate:
     """Give a latent variable one more state: each of its states is split in one of the starts."""
     old = candidate.structure
     n_states = old.shape(name)[-1]
@@ -32,11 +32,11 @@ def introduce_state(bench: Bench, candidate: Candidate, name: str) -> Candidate:
         rows = np.eye(n_states)[[*range(n_states), s]]
         rows[[s, n_states]] *= 0.5
         blend.append(rows)
-    starts = [move_states(bench, candidate, structure, name, rows, True) for rows in blend]
-    return fit_candidate(bench, "SI", candidate.parts, structure, np.stack(starts))
+    starts = [move_states(context, candidate, structure, name, rows, True) for rows in blend]
+    return fit_candidate(context, "SI", candidate.parts, structure, np.stack(starts))
 
 
-def remove_state(bench: Bench, candidate: Candidate, name: str) -> Candidate:
+def remove_state(context: GrowthContext, candidate: JoinCandidate, name: str) -> JoinCandidate:
     """Take a state from a latent variable: two of its states become one in each of the starts."""
     old = candidate.structure
     n_states = old.shape(name)[-1]
@@ -46,8 +46,8 @@ def remove_state(bench: Bench, candidate: Candidate, name: str) -> Candidate:
         rows = np.eye(n_states)
         rows[a] += rows[b]
         rows = np.delete(rows, b, axis=0)
-        starts.append(move_states(bench, candidate, structure, name, rows, False))
-    return fit_candidate(bench, "SR", candidate.parts, structure, np.stack(starts))
+        starts.append(move_states(context, candidate, structure, name, rows, False))
+    return fit_candidate(context, "SR", candidate.parts, structure, np.stack(starts))
 
 
 def with_states(structure: Structure, name: str, n_states: int) -> Structure:
@@ -59,8 +59,8 @@ def with_states(structure: Structure, name: str, n_states: int) -> Structure:
 
 
 def move_states(
-    bench: Bench,
-    candidate: Candidate,
+    context: GrowthContext,
+    candidate: JoinCandidate,
     structure: Structure,
     name: str,
     blend: FloatArray,
@@ -70,7 +70,7 @@ def move_states(
 
     Parameters
     ----------
-    bench
+    context
         The priors.
     candidate
         With the old states.
@@ -84,7 +84,7 @@ def move_states(
         Whether to push states apart that are made of the same old one.
     """
     old, values = candidate.structure, candidate.posterior
-    q, before = (pack_priors(each, bench.priors) for each in (structure, old))
+    q, before = (pack_priors(each, context.priors) for each in (structure, old))
     changed = {name, *structure.children(name)}
     same = tuple(each for each in structure.names if each not in changed)
     copy_families(old, values, structure, q, same)

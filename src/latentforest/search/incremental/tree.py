@@ -12,8 +12,8 @@ A continuous variable with a continuous parent is not part of the structure that
 passed in: the parent has no gaps, so its posterior is known in closed form (``lines``).
 
 A tree may be rooted at any variable that is connected with the root by arcs between observed
-variables of one kind without gaps (its *ports*). This turns arcs around and changes a few families
-that are known in closed form.
+variables of one kind without gaps (its *possible roots*). This turns arcs around and changes a few
+families that are known in closed form.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
-from latentforest.search.incremental.bench import Bench
+from latentforest.search.incremental.context import GrowthContext
 
 
 @dataclass(frozen=True, eq=False)
-class Top:
+class TreeTop:
     """The root of a tree, its children, and the messages to these from below.
 
     Attributes
@@ -74,7 +74,7 @@ class Top:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class GrowingTree:
     """One tree.
 
     Attributes
@@ -92,7 +92,7 @@ class Tree:
     posterior: FloatArray
     lines: Mapping[str, str]
     bound: float
-    top: Top
+    top: TreeTop
 
     @property
     def score(self) -> float:
@@ -117,32 +117,32 @@ def count_labellings(cards: Iterable[int]) -> float:
     return sum(math.lgamma(card + 1.0) for card in cards)
 
 
-def make_bare_top(bench: Bench, name: str) -> Top:
+def make_bare_top(context: GrowthContext, name: str) -> TreeTop:
     """Make the top of a column that stands for itself."""
-    structure = Structure([bench.table.variable(name)], {})
-    family, evidence = bench.alone(name)
-    return Top(name, structure, pack(structure, {name: family}), evidence)
+    structure = Structure([context.table.variable(name)], {})
+    family, evidence = context.alone(name)
+    return TreeTop(name, structure, pack(structure, {name: family}), evidence)
 
 
-def plant(bench: Bench, name: str) -> Tree:
+def make_single_tree(context: GrowthContext, name: str) -> GrowingTree:
     """Make the tree of a column alone."""
-    top = make_bare_top(bench, name)
-    return Tree(name, top.structure, top.posterior, {}, top.bound, top)
+    top = make_bare_top(context, name)
+    return GrowingTree(name, top.structure, top.posterior, {}, top.bound, top)
 
 
-def raise_tree(
-    bench: Bench,
+def fit_tree(
+    context: GrowthContext,
     structure: Structure,
     posterior: FloatArray,
     lines: Mapping[str, str],
     settings: EMSettings | None = None,
     deadline: float | None = None,
-) -> Tree:
+) -> GrowingTree:
     """Make a tree of its structure: VBEM on all of it, its bound, and its top.
 
     Parameters
     ----------
-    bench
+    context
         The table and the priors.
     structure, posterior
         One tree, with what VBEM starts from.
@@ -154,31 +154,31 @@ def raise_tree(
         When to stop.
     """
     (root,) = structure.roots
-    evidence = sum(bench.given(name, parent)[1] for name, parent in lines.items())
+    evidence = sum(context.given(name, parent)[1] for name, parent in lines.items())
     if len(structure) == 1:
-        top = make_bare_top(bench, root)
-        return Tree(root, structure, top.posterior, lines, top.bound + evidence, top)
-    prior = pack_priors(structure, bench.priors)
-    forest = Forest(structure, bench.data)
-    settings = bench.effort.step if settings is None else settings
+        top = make_bare_top(context, root)
+        return GrowingTree(root, structure, top.posterior, lines, top.bound + evidence, top)
+    prior = pack_priors(structure, context.priors)
+    forest = Forest(structure, context.data)
+    settings = context.effort.step if settings is None else settings
     result = fit_posterior(forest, posterior, prior, settings, deadline=deadline)
     if result.monitor.was_interrupted:
         raise KeyboardInterrupt
     bound = result.objective + evidence
-    if root in bench.complete:
-        top = make_bare_top(bench, root)
+    if root in context.complete:
+        top = make_bare_top(context, root)
     else:
-        top = _cut_top(bench, forest, root, result.parameters)
-    return Tree(root, structure, result.parameters, lines, bound, top)
+        top = _cut_top(context, forest, root, result.parameters)
+    return GrowingTree(root, structure, result.parameters, lines, bound, top)
 
 
-def _cut_top(bench: Bench, forest: Forest, root: str, posterior: FloatArray) -> Top:
+def _cut_top(context: GrowthContext, forest: Forest, root: str, posterior: FloatArray) -> TreeTop:
     """Keep the root, its children and the messages of their children."""
     whole = forest.structure
     below = [g for c in whole.children(root) for g in whole.children(c)]
     frozen = [name for name in below if name not in whole.continuous]
     messages = forest.messages(find_potentials(forest, posterior), frozen)
-    masks = _find_masks(whole, bench.data, frozen)
+    masks = _find_masks(whole, context.data, frozen)
     names = {root, *whole.children(root), *frozen}
     for name in whole.order:  # lines stay whole
         if name in whole.continuous and set(whole.parents(name)) & (names - set(frozen)):
@@ -187,13 +187,13 @@ def _cut_top(bench: Bench, forest: Forest, root: str, posterior: FloatArray) -> 
         [variable for variable in whole.variables if variable.name in names],
         {name: whole.parents(name) for name in names},
     )
-    prior = pack_priors(structure, bench.priors)
+    prior = pack_priors(structure, context.priors)
     q, free = prior.copy(), tuple(name for name in structure.names if name not in messages)
     copy_families(whole, posterior, structure, q, free)
-    here = Forest(structure, bench.data, free, messages, masks)
+    here = Forest(structure, context.data, free, messages, masks)
     value, _ = here.log_likelihood(find_potentials(here, q))
     bound = value - find_divergence(here, prior, q, free)
-    return Top(root, structure, q, bound, messages, masks)
+    return TreeTop(root, structure, q, bound, messages, masks)
 
 
 def _find_masks(structure: Structure, data: PatternedData, names: list[str]) -> dict[str, Mask]:
@@ -206,26 +206,26 @@ def _find_masks(structure: Structure, data: PatternedData, names: list[str]) -> 
     return {name: masks[name] for name in names}
 
 
-def find_ports(bench: Bench, tree: Tree) -> dict[str, float]:
+def find_possible_roots(context: GrowthContext, tree: GrowingTree) -> dict[str, float]:
     """List where a tree may be rooted, with what that changes of its bound."""
-    ports = {tree.root: 0.0}
-    if tree.root not in bench.complete:
-        return ports
-    is_categorical = bench.is_categorical(tree.root)
+    possible_roots = {tree.root: 0.0}
+    if tree.root not in context.complete:
+        return possible_roots
+    is_categorical = context.is_categorical(tree.root)
     if not is_categorical and len(tree.structure) > 1:  # there are gaps along its lines
-        return ports
+        return possible_roots
     for name in (*tree.structure.order, *_sort_lines(tree)):
         parent = tree.parent(name)
-        if parent not in ports or name not in bench.complete:
+        if parent not in possible_roots or name not in context.complete:
             continue
-        if bench.is_categorical(name) == is_categorical:
-            turned = bench.alone(name)[1] + bench.given(parent, name)[1]
-            straight = bench.alone(parent)[1] + bench.given(name, parent)[1]
-            ports[name] = ports[parent] + turned - straight
-    return ports
+        if context.is_categorical(name) == is_categorical:
+            turned = context.alone(name)[1] + context.given(parent, name)[1]
+            straight = context.alone(parent)[1] + context.given(name, parent)[1]
+            possible_roots[name] = possible_roots[parent] + turned - straight
+    return possible_roots
 
 
-def _sort_lines(tree: Tree) -> list[str]:
+def _sort_lines(tree: GrowingTree) -> list[str]:
     """Continuous variables with continuous parents, parents first."""
     order, waiting = [], dict(tree.lines)
     while waiting:
@@ -236,31 +236,34 @@ def _sort_lines(tree: Tree) -> list[str]:
     return order
 
 
-def reroot(bench: Bench, tree: Tree, port: str) -> Tree:
-    """Root a tree at one of its ports."""
-    path = [port]
+def reroot(context: GrowthContext, tree: GrowingTree, new_root: str) -> GrowingTree:
+    """Root a tree at one of its possible roots."""
+    path = [new_root]
     while path[-1] != tree.root:
         parent = tree.parent(path[-1])
         assert parent is not None  # for the type checker: only the root has none
         path.append(parent)
     if len(path) == 1:
         return tree
-    top, bound = make_bare_top(bench, port), tree.bound + find_ports(bench, tree)[port]
-    if not bench.is_categorical(port):
+    top = make_bare_top(context, new_root)
+    bound = tree.bound + find_possible_roots(context, tree)[new_root]
+    if not context.is_categorical(new_root):
         lines = {name: parent for name, parent in tree.lines.items() if name not in path}
         lines.update(zip(path[1:], path[:-1], strict=True))
-        return Tree(port, top.structure, top.posterior, lines, bound, top)
+        return GrowingTree(new_root, top.structure, top.posterior, lines, bound, top)
     changes = {name: (parent,) for name, parent in zip(path[1:], path[:-1], strict=True)}
-    structure = tree.structure.rewired({**changes, port: ()})
-    q = pack_priors(structure, bench.priors)
+    structure = tree.structure.rewired({**changes, new_root: ()})
+    q = pack_priors(structure, context.priors)
     same = tuple(name for name in structure.names if name not in path)
     copy_families(tree.structure, tree.posterior, structure, q, same)
-    structure.table_view(q, port)[...] = top.posterior
+    structure.table_view(q, new_root)[...] = top.posterior
     for name, parent in zip(path[1:], path[:-1], strict=True):
-        put_family(bench, structure, q, name, parent)
-    return Tree(port, structure, q, tree.lines, bound, top)
+        put_family(context, structure, q, name, parent)
+    return GrowingTree(new_root, structure, q, tree.lines, bound, top)
 
 
-def put_family(bench: Bench, structure: Structure, q: FloatArray, name: str, parent: str) -> None:
+def put_family(
+    context: GrowthContext, structure: Structure, q: FloatArray, name: str, parent: str
+) -> None:
     """Write the posterior of a column given another one that has no gaps."""
-    write_family(structure, q, name, bench.given(name, parent)[0])
+    write_family(structure, q, name, context.given(name, parent)[0])

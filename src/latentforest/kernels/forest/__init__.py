@@ -1,0 +1,1 @@
+"""The forest engine: plans, message passing over pattern tables, EM and its pyramid."""

@@ -1,0 +1,1 @@
+"""Continuous variables: Gaussian leaves, and blocks with a joint Gaussian."""

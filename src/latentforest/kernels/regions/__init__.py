@@ -1,0 +1,1 @@
+"""Local fits: messages around latent variables, frozen bases, regions and their starts."""

@@ -1,0 +1,1 @@
+"""Variational Bayes: potentials, posteriors, divergences."""

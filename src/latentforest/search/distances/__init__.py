@@ -1,0 +1,1 @@
+"""Trees from distances between columns: grouping, spanning, parameters one by one, joining."""

@@ -1,0 +1,1 @@
+"""What greedy learners are made of: islands, bridges, growing forests, refinement, groups."""

@@ -1,0 +1,263 @@
+"""Refinement of a latent tree: many improvements are judged at once and applied together.
+
+In each round, columns are offered to other latent variables and latent variables other numbers of
+states, by restricted likelihood. All that raise BIC and do not stand in each other's way are
+applied, then full EM is run; if BIC fell, only the better half of them is applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from latentforest.data.dataset import Dataset
+from latentforest.estimation.em import EMSettings
+from latentforest.inference.forest import Forest
+from latentforest.inference.information import indicators, joint_counts, posterior_information
+from latentforest.inference.mixed_information import expected_moments, gaussian_gain
+from latentforest.inference.posteriors import compute_all_posteriors
+from latentforest.kernels.types import FloatArray
+from latentforest.model.network import Network
+from latentforest.search.tables import pack
+from latentforest.search.trees.candidate import Candidate, LocalEffort, Proposal
+from latentforest.search.trees.model import Model, fit_fully, is_better
+from latentforest.search.trees.operators import (
+    NodeDeletion,
+    NodeRelocation,
+    StateDeletion,
+    StateIntroduction,
+)
+from latentforest.search.trees.restricted import evaluate_restricted
+from latentforest.search.trees.tree import LatentTree, Rules
+from latentforest.search.trees.tree_candidate import TreeCandidate
+
+LEAST_GAIN = 0.5  # of BIC, for a candidate to be applied with others
+HOPELESS = -20.0  # gain of BIC below which a variable is not judged again until it is touched
+N_TARGETS = 3  # latent variables that a column is offered to
+MOST_COLUMNS = 500  # that are judged by restricted likelihood
+COLUMNS_AT_ONCE = 512  # columns whose information with all latent variables is computed at once
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """How a tree is refined: what is left alone, local and full EM, and when to stop."""
+
+    rules: Rules
+    effort: LocalEffort
+    settings: EMSettings
+    max_rounds: int
+    deadline: float | None
+
+    def rounds(self, model: Model) -> Iterator[tuple[Model, int]]:
+        """Yield better and better models, each with the number of changes made."""
+        is_wide = model.data.dataset.n_columns > MOST_COLUMNS
+        return self._rounds_at_once(model) if is_wide else self._rounds(model)
+
+    def _rounds_at_once(self, model: Model) -> Iterator[tuple[Model, int]]:
+        for _ in range(self.max_rounds):
+            better, n_moves = relocate(model, self.settings, self.deadline)
+            if not n_moves or not is_better(better, model):
+                return
+            model = better
+            yield model, n_moves
+
+    def _rounds(self, model: Model) -> Iterator[tuple[Model, int]]:
+        awake: set[str] | None = None  # all variables
+        for number in range(self.max_rounds):
+            effort = replace(self.effort, seed=self.effort.seed + number)
+            judged = self._judge(model, effort, awake)
+            found = [each for gain, each in judged if gain > LEAST_GAIN]
+            while found:
+                network, applied = apply_all(model.network, found, self.rules)
+                better = fit_fully(network, model.data, self.settings, self.deadline)
+                if is_better(better, model):
+                    break
+                found = [each for each in found if each.candidate in applied]
+                found = found[: len(found) // 2]
+            if not found:
+                return
+            model = better
+            yield model, len(applied)
+            awake = {subject_of(each.candidate) for gain, each in judged if gain > HOPELESS}
+            touched = {name for each in applied for name in (each.root, *each.region)}
+            awake |= touched | {z for name in touched for z in model.tree.neighbours.get(name, ())}
+
+    def _judge(
+        self, model: Model, effort: LocalEffort, awake: set[str] | None
+    ) -> list[tuple[float, Proposal]]:
+        """Return candidates with their gains of BIC, best first."""
+        candidates = propose(model, self.rules)
+        if awake is not None:
+            candidates = [each for each in candidates if subject_of(each) in awake]
+        proposals = evaluate_restricted(model, candidates, effort, _say_nothing)
+        judged = [
+            (model.score(each.log_likelihood, each.candidate.change) - model.bic, each)
+            for each in proposals
+        ]
+        return sorted(judged, key=lambda pair: -pair[0])
+
+
+def _say_nothing(_: object) -> None:
+    pass
+
+
+def subject_of(candidate: Candidate) -> str:
+    """Return the variable that a candidate is about."""
+    if isinstance(candidate, NodeRelocation):
+        return candidate.moved
+    return candidate.node if isinstance(candidate, NodeDeletion) else candidate.root
+
+
+def propose(model: Model, rules: Rules) -> list[Candidate]:
+    """Columns to the latent variables closest to them, and other numbers of states."""
+    tree = model.tree
+    moves = [
+        candidate
+        for moved, targets in find_targets(model).items()
+        for origin in tree.neighbours[moved]
+        for candidate in NodeRelocation.between(tree, rules, moved, origin, targets - {origin})
+    ]
+    return [
+        *moves,
+        *StateIntroduction.propose(tree, rules),
+        *StateDeletion.propose(tree, rules),
+        *NodeDeletion.propose(tree, rules),
+    ]
+
+
+def find_targets(model: Model) -> dict[str, set[str]]:
+    """Return the latent variables that say most about each column."""
+    latents = model.network.latents
+    information, _ = inform(model)
+    best = np.argsort(-information, axis=1, kind="stable")[:, : N_TARGETS + 1]
+    names = model.data.dataset.names
+    return {name: {latents[i] for i in row} for name, row in zip(names, best, strict=True)}
+
+
+def inform(model: Model) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Return the information of columns with latent variables, and the posteriors of the latter.
+
+    Pseudo-frequencies given the whole rows: they favour the latent variable that a column has.
+    """
+    table = model.data.dataset
+    forest = Forest(model.network.structure, model.data)
+    posteriors = compute_all_posteriors(forest, model.network)
+    right = [posteriors[name] for name in model.network.latents]
+    parts = []
+    for start in range(0, table.n_columns, COLUMNS_AT_ONCE):
+        names = table.names[start : start + COLUMNS_AT_ONCE]
+        left = [_rows_of(table, name) for name in names]
+        parts.append(posterior_information(left, right, table.weights))
+    information = np.concatenate(parts)
+    for j, name in enumerate(table.names):
+        if not table.variable(name).is_categorical:
+            information[j] = _inform_number(model, name, right)
+    return information, posteriors
+
+
+def _rows_of(table: Dataset, name: str) -> FloatArray:
+    """Indicators of a column; a continuous one is judged by itself."""
+    if table.variable(name).is_categorical:
+        return indicators(table, name)
+    return np.ones((table.n_rows, 1))
+
+
+def _inform_number(model: Model, name: str, posteriors: Sequence[FloatArray]) -> list[float]:
+    """What a row gains on average if a continuous column depends on each latent variable."""
+    values, weights = model.data.dataset.column(name), model.data.dataset.weights
+    used, least = ~np.isnan(values) & (weights > 0), model.data.summary(name).least_variance
+    if not used.any():
+        return [0.0] * len(posteriors)
+    x, w = values[used], weights[used]
+    return [gaussian_gain(x, each[used], w, least) for each in posteriors]
+
+
+def apply_all(
+    network: Network, proposals: Sequence[Proposal], rules: Rules
+) -> tuple[Network, list[Candidate]]:
+    """Apply proposals one after another; those that no longer fit are left out."""
+    tree = LatentTree(network.structure)
+    cards, applied = tree.cards, list[Candidate]()
+    for proposal in proposals:
+        candidate = _renew(tree, rules, proposal.candidate, cards)
+        if candidate is not None:
+            network = proposal._replace(candidate=candidate).realise(network)
+            tree = LatentTree(network.structure)
+            applied.append(proposal.candidate)
+    return network, applied
+
+
+def _renew(
+    tree: LatentTree, rules: Rules, candidate: Candidate, cards: dict[str, int]
+) -> Candidate | None:
+    """Return a candidate as it is in a tree that was edited since; none if it does not fit."""
+    names = {candidate.root, *candidate.region}
+    if any(tree.cards.get(name) != cards[name] for name in names):
+        return None
+    if isinstance(candidate, NodeRelocation):
+        moved, origin = candidate.moved, candidate.origin
+        if moved not in tree.neighbours.get(origin, ()):
+            return None
+        return next(NodeRelocation.between(tree, rules, moved, origin, {candidate.target}), None)
+    assert isinstance(candidate, TreeCandidate)
+    offered = type(candidate).propose(tree, rules)
+    return candidate if any(_key(other) == _key(candidate) for other in offered) else None
+
+
+def _key(candidate: Candidate) -> tuple[Any, ...]:
+    """What a candidate does, whatever the order of the neighbours."""
+    values = (getattr(candidate, each.name) for each in fields(candidate) if each.name != "change")
+    return tuple(frozenset(value) if isinstance(value, tuple) else value for value in values)
+
+
+def _guess_table(model: Model, name: str, posterior: FloatArray) -> FloatArray:
+    """The table of a column given a latent variable, by its posterior."""
+    table = model.data.dataset
+    if table.variable(name).is_categorical:
+        counts = joint_counts(posterior, indicators(table, name), table.weights) + 1e-3
+        shares: FloatArray = counts / counts.sum(axis=1, keepdims=True)
+        return shares
+    values = table.column(name)
+    used, least = ~np.isnan(values) & (table.weights > 0), model.data.summary(name).least_variance
+    x, w = values[used], table.weights[used]
+    _, means, variances = expected_moments(x, posterior[used], w, least)
+    return np.stack([means, variances], axis=1)
+
+
+def relocate(model: Model, settings: EMSettings, deadline: float | None) -> tuple[Model, int]:
+    """Move all columns at once to the latent variables that say most about them.
+
+    For tables of so many columns that restricted likelihoods would take too long. A latent
+    variable keeps at least two columns.
+    """
+    network, n_moves = _move_columns(model)
+    return (fit_fully(network, model.data, settings, deadline) if n_moves else model), n_moves
+
+
+def _move_columns(model: Model) -> tuple[Network, int]:
+    table, structure, latents = model.data.dataset, model.network.structure, model.network.latents
+    information, posteriors = inform(model)
+    place = {name: i for i, name in enumerate(latents)}
+    cards = np.array([structure.shape(name)[-1] for name in latents])
+    own = np.array([model.tree.cards[name] for name in table.names])
+    penalty = 0.5 * np.log(table.total_weight) * np.outer(own - 1, cards - 1)
+    score = table.total_weight * information - penalty
+    homes = [structure.parents(name) for name in table.names]
+    home = np.array([place[parents[0]] if parents else -1 for parents in homes])
+    n_columns = np.bincount(home[home >= 0], minlength=len(latents))
+    best = score.argmax(axis=1)
+    gain = np.where(home >= 0, score.max(axis=1) - score[np.arange(len(home)), home], 0.0)
+    parents, tables = dict[str, tuple[str, ...]](), dict[str, FloatArray]()
+    for j in np.argsort(-gain, kind="stable"):
+        if gain[j] <= LEAST_GAIN:
+            break
+        if n_columns[home[j]] > 2:
+            n_columns[home[j]] -= 1
+            n_columns[best[j]] += 1
+            name, target = table.names[j], latents[best[j]]
+            parents[name] = (target,)
+            tables[name] = _guess_table(model, name, posteriors[target])
+    return pack(structure.rewired(parents), model.network, tables), len(parents)

@@ -1,0 +1,1 @@
+"""Searches over latent trees whose continuous columns lie in pouches (GaussianEAST)."""

@@ -1,0 +1,1 @@
+"""The operators on latent trees with pouches."""

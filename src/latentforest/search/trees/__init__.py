@@ -1,0 +1,1 @@
+"""Searches over latent trees (EAST, hill climbing): candidates, steps, phases, the journal."""

@@ -1,0 +1,1 @@
+"""Data completion: candidates judged, or screened, by expected counts instead of EM."""

@@ -1,0 +1,146 @@
+"""Another number of states for a latent variable: what SI and SD share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from latentforest.data.variable import Variable
+from latentforest.inference.messages import Messages
+from latentforest.kernels.types import FloatArray
+from latentforest.model.network import Network
+from latentforest.search.tables import pack
+from latentforest.search.trees.candidate import LocalEffort
+from latentforest.search.trees.local_fits import LocalFits
+from latentforest.search.trees.random_tables import draw_gaussians
+from latentforest.search.trees.star import bundle_around
+from latentforest.search.trees.tree import LatentTree, edge_dimension, node_dimension
+from latentforest.search.trees.tree_candidate import TreeCandidate
+
+HALF = 0.5  # deviation that the means of a split Gaussian move
+
+
+@dataclass(frozen=True)
+class Around:
+    """The tables around a latent variable: P(hub) and P(neighbour | hub).
+
+    ``steps`` are how far the means of the continuous neighbours should move when a state is split,
+    for each state.
+    """
+
+    prior: FloatArray
+    tables: Mapping[str, FloatArray]
+    continuous: Collection[str]
+    steps: Mapping[str, FloatArray] = field(default_factory=dict)
+
+
+Guess = Callable[[Around], Around]
+Guesses = Callable[[Around], list[Around]]
+
+
+def change_of_card(tree: LatentTree, hub: str, card: int) -> int:
+    """By how much the dimension grows if a variable gets so many states."""
+    old, around = tree.cards[hub], tree.neighbours[hub]
+    edges = sum(
+        edge_dimension(card, tree.cards[z]) - edge_dimension(old, tree.cards[z]) for z in around
+    )
+    return edges - node_dimension(card, len(around)) + node_dimension(old, len(around))
+
+
+def with_states(network: Network, hub: str, card: int, guess: Guess) -> Network:
+    """Give a variable another number of states; the tables around it are guessed."""
+    network = network.rooted_at(hub)
+    old = network.structure
+    structure = old.with_variable(Variable.hidden(hub, card))
+    tables = {z: np.array(network.cpd(z)) for z in old.children(hub)}
+    guessed = guess(Around(np.array(network.cpd(hub)), tables, old.continuous))
+    return pack(structure, network, {hub: guessed.prior, **guessed.tables})
+
+
+@dataclass(frozen=True)
+class CardCandidate(TreeCandidate):
+    """``hub`` with ``card`` states."""
+
+    hub: str
+    card: int
+    neighbours: tuple[str, ...]
+
+    @property
+    def root(self) -> str:
+        return self.hub
+
+    @property
+    def region(self) -> tuple[str, ...]:
+        return self.hub, *self.neighbours
+
+    def __str__(self) -> str:
+        return f"{self.hub} with {self.card} states"
+
+    def realise(self, network: Network, tables: FloatArray) -> Network:
+        network = network.rooted_at(self.hub)
+        structure = network.structure.with_variable(Variable.hidden(self.hub, self.card))
+        given, taken = {}, 0
+        for name in self.region:
+            shape = structure.shape(name)
+            given[name] = tables[taken : taken + math.prod(shape)].reshape(shape)
+            taken += math.prod(shape)
+        return pack(structure, network, given)
+
+
+def plan_fit(
+    messages: Messages, candidate: CardCandidate, effort: LocalEffort, guesses: Guesses
+) -> LocalFits:
+    """Local fit of all tables around a hub with another number of states.
+
+    Starts are good guesses, then random ones. The kernel makes those of the categorical neighbours.
+    """
+    hub, card = candidate.hub, candidate.card
+    noise = _draw(messages, candidate, effort, guesses)
+    tasks = bundle_around(messages, hub, card, noise, effort.mu)
+    n_values = card * (1 + sum(map(messages.card, messages.neighbours(hub))))
+    return LocalFits(messages, effort.limits, [candidate], tasks, n_values, [0])
+
+
+def _draw(
+    messages: Messages, candidate: CardCandidate, effort: LocalEffort, guesses: Guesses
+) -> FloatArray:
+    """Draw what the starts are made of; see `star_starts.start_star`."""
+    hub, card, mu = candidate.hub, candidate.card, effort.mu
+    names, continuous = messages.neighbours(hub), messages.network.structure.continuous
+    rng = effort.generator(hub, candidate.operator)
+    numbers = [z for z in names if z in continuous] if continuous else []
+    if not numbers:
+        n_columns = sum(map(messages.card, names))
+        return rng.standard_exponential(mu * card * (n_columns + 1))
+    tables = {z: messages.table(hub, z) for z in numbers}
+    steps = find_steps(messages, hub, sorted(numbers))
+    guessed = guesses(Around(messages.table(hub), tables, numbers, steps))
+    drawn = draw_gaussians(messages, hub, names, rng, mu, card)
+    n_columns = sum(messages.card(z) for z in names if z not in tables)
+    noise = rng.standard_exponential(mu * card * (n_columns + 1))
+    parts = [np.concatenate([[g.tables[z] for g in guessed], drawn[z]]) for z in numbers]
+    rows = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+    return np.concatenate([noise, rows.ravel()])
+
+
+def find_steps(messages: Messages, hub: str, names: Sequence[str]) -> dict[str, FloatArray]:
+    """Half a deviation along the first principal axis of each state's rows, for each column."""
+    if not names:
+        return {}
+    about = [messages.data.summary(name) for name in names]
+    units = np.sqrt([each.variance for each in about])
+    values = np.stack([messages.data.dataset.column(name) for name in names], axis=1)
+    shares = messages.posterior(hub) * messages.values.weights[:, None]
+    steps = np.empty((shares.shape[1], len(names)))
+    for k, tables in enumerate(zip(*(messages.table(hub, z) for z in names), strict=True)):
+        means, variances = np.array(tables).T
+        away = np.where(np.isnan(values), 0.0, (values - means) / units)
+        total = max(float(shares[:, k].sum()), np.finfo(float).tiny)
+        spread = (away * shares[:, k, None]).T @ away / total
+        squares, axes = np.linalg.eigh(spread)
+        step = HALF * np.sqrt(max(squares[-1], 0.0)) * axes[:, -1] * units
+        steps[k] = np.clip(step, -HALF * np.sqrt(variances), HALF * np.sqrt(variances))
+    return {z: steps[:, i] for i, z in enumerate(names)}
