@@ -147,14 +147,14 @@ def test_pseudo_counts_are_for_free_tables_only(data):
     assert result.objective == pytest.approx(expected, rel=1e-12)
 
 
-def test_blocks_of_rows(data, monkeypatch):
+def test_chunks_of_rows(data, monkeypatch):
     free = ["Y3", "Y4", "X1"]
     region = make_region(NETWORK, data, free)
     start = random_starts(region.network.structure, data.dataset, 1, 0)[0]
     expected = fit_region(region, start, settings=stop_at(10))
     monkeypatch.setattr(forest_module, "CHUNK_ROWS", 20)
     blocks = PatternedData(data.dataset)
-    assert len(blocks.blocks) > 3
+    assert len(blocks.chunks) > 3
     result = fit_region(make_region(NETWORK, blocks, free), start, settings=stop_at(10))
     np.testing.assert_allclose(result.parameters, expected.parameters, rtol=1e-8, atol=1e-10)
     assert result.log_likelihood == pytest.approx(expected.log_likelihood, rel=1e-12)

@@ -41,12 +41,12 @@ def make_table(seed, n_rows, cards, missing=0.3, weights="equal"):
 
 @pytest.mark.parametrize("few", [0, 1 << 62], ids=["bits", "dense"])
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("block", [1, 7, 1024])
-def test_all_pairs(monkeypatch, few, weights, block):
+@pytest.mark.parametrize("batch", [1, 7, 1024])
+def test_all_pairs(monkeypatch, few, weights, batch):
     monkeypatch.setattr(information, "FEW", few)
     monkeypatch.setattr(information, "CHUNK_ROWS", 50)
     table = make_table(1, 130, [2, 2, 3, 3, 2, 2, 5, 1, 1, 4], weights=weights)
-    found = mutual_information(table, block=block)
+    found = mutual_information(table, batch=batch)
     np.testing.assert_allclose(found, information_of_columns(table), rtol=1e-9, atol=1e-12)
 
 

@@ -154,7 +154,7 @@ def test_rooting_lines_anew_costs_nothing():
     forest = GrowingForest(context, turns=True)
     for a, b in (("x1", "x3"), ("x3", "x2")):
         forest.take(add_arc(context, forest._tops[a], forest._tops[b]))
-    assert np.allclose(list(forest.ports["x1"].values()), 0.0, atol=1e-8)
+    assert np.allclose(list(forest.possible_roots["x1"].values()), 0.0, atol=1e-8)
 
 
 def test_states_that_come_and_go():
