@@ -11,8 +11,7 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.inference.blocks import correlate, find_blocks
 from latentforest.inference.columns import ColumnSummary, summarize
-from latentforest.inference.forest import Forest
-from latentforest.kernels.forest.plan import count_numbers
+from latentforest.inference.engine import Engine
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
@@ -25,10 +24,9 @@ SORTED = 3  # columns by which rows are sorted before any is drawn
 POOL = 500  # rows among which the means of a start are chosen
 
 
-def count_starts(forest: Forest) -> int:
+def count_starts(engine: Engine) -> int:
     """Return how many starts are worth their time: many where an iteration is cheap."""
-    size = sum(map(count_numbers, forest.plans))
-    return int(np.clip(COSTLY // size, FEWEST, MOST))
+    return int(np.clip(COSTLY // engine.cost, FEWEST, MOST))
 
 
 def random_starts(

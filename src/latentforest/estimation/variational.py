@@ -38,7 +38,6 @@ from latentforest.kernels.forest.em import (
     Limits,
     make_climb,
 )
-from latentforest.kernels.forest.plan import FILL
 from latentforest.kernels.types import FloatArray
 from latentforest.kernels.variational.posteriors import (
     advance_posterior,
@@ -64,8 +63,7 @@ def fit_posterior(
     Parameters
     ----------
     forest
-        The structure over the data; it serves posteriors from then on (see
-        ``expect_posteriors``).
+        The structure over the data, made with ``is_variational``.
     starts
         Posteriors (see ``posterior_vector``), one or several. Frozen tables are those of the first.
     prior
@@ -201,8 +199,9 @@ def list_block_posteriors(forest: Forest) -> list[BlockPosterior]:
 
 
 def find_potentials(forest: Forest, q: FloatArray) -> FloatArray:
-    """Return the potentials of all tables, and let the forest work with such from now on."""
-    expect_posteriors(forest)
+    """Return the potentials of all tables, for a variational forest."""
+    if not forest.is_variational:
+        raise ParameterError("the forest takes parameters; make it with is_variational=True")
     structure, potentials = forest.structure, np.zeros(forest.n_counts)
     q, inside = np.array(q, dtype=np.float64), find_inside(structure)
     families = list_families(structure, [name for name in structure.names if name not in inside])
@@ -210,21 +209,6 @@ def find_potentials(forest: Forest, q: FloatArray) -> FloatArray:
     for block in list_block_posteriors(forest) if inside else ():
         block.fill(q, potentials)
     return potentials
-
-
-def expect_posteriors(forest: Forest) -> None:
-    """Let the Gaussian leaves and blocks of a forest take potentials instead of parameters."""
-    for plan in forest.plans:
-        if plan.sizes[FILL]:
-            from latentforest.kernels.variational import (
-                leaf_steps as variational_steps,  # compiles, so only when needed
-            )
-
-            plan.sizes[FILL] = variational_steps.FILL_ADDRESS
-        if plan.sizes[FILL + 1]:
-            from latentforest.kernels.variational import block_steps as variational_block_steps
-
-            plan.sizes[FILL + 1] = variational_block_steps.FILL_ADDRESS
 
 
 def find_divergence(

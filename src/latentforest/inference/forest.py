@@ -25,6 +25,7 @@ from latentforest.inference.plan import (
     lay_trees,
     place_sums,
 )
+from latentforest.inference.posteriors import compute_family_posteriors, compute_posteriors
 from latentforest.inference.threads import count_threads, map_threads
 from latentforest.kernels.forest.plan import (
     BELIEFS,
@@ -38,6 +39,7 @@ from latentforest.kernels.forest.plan import (
     WIDTH,
     Plan,
     Workspace,
+    count_numbers,
     make_workspace,
 )
 from latentforest.kernels.forest.propagation import propagate
@@ -197,6 +199,14 @@ class PatternedData:
         """Return the number of the first (merged) row of a chunk."""
         return int(self._edges[b])
 
+    def gather(self, values: FloatArray) -> FloatArray:
+        """Return the values of the merged rows, given those of the rows of the given table."""
+        if self.inverse is None:
+            return values
+        merged = np.empty((self.n_rows, *values.shape[1:]))
+        merged[self.inverse] = values
+        return merged
+
     def spread(self, values: Sequence[FloatArray]) -> FloatArray:
         """Join the values of the chunks' rows and repeat them for the rows of the given table."""
         joined = np.concatenate(list(values))
@@ -249,6 +259,9 @@ class Forest:
         states of the parent.
     equal
         Gaussian leaves of one variable that have the same variance as each other.
+    is_variational
+        Whether vectors are potentials of a posterior (see `estimation.variational`), not
+        parameters.
 
     Examples
     --------
@@ -260,6 +273,8 @@ class Forest:
     (-1186.67, 0.0)
     """
 
+    kind = "forest"
+
     def __init__(
         self,
         structure: Structure,
@@ -269,10 +284,12 @@ class Forest:
         masks: Mapping[str, Mask] | None = None,
         shared: Collection[str] = (),
         equal: Collection[str] = (),
+        is_variational: bool = False,
     ) -> None:
         check_columns(structure, data)
         self.structure = structure
         self.data = data
+        self.is_variational = is_variational
         self.shared, self.equal = frozenset(shared), frozenset(equal)
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
@@ -293,7 +310,14 @@ class Forest:
             here = {name: messages[b] for name, messages in dense.items()}
             trees = laid if b == 0 else lay_trees(self.roots, chunk.store)
             plan = build_plan(
-                structure, trees, chunk.store, chunk.weights, free, here, data.summary
+                structure,
+                trees,
+                chunk.store,
+                chunk.weights,
+                free,
+                here,
+                data.summary,
+                is_variational,
             )
             if len(data.chunks) > 1:
                 chunk.store.trim(TRIMMED_BYTES // len(data.chunks))
@@ -309,6 +333,11 @@ class Forest:
     def n_values(self) -> int:
         """Length of the parameter vector."""
         return self.structure.n_values
+
+    @property
+    def cost(self) -> int:
+        """About how many numbers an iteration of EM touches."""
+        return sum(map(count_numbers, self.plans))
 
     def take_workspace(self, b: int) -> Workspace:
         """Return working memory for chunk ``b`` that nobody else uses."""
@@ -377,6 +406,17 @@ class Forest:
             return rows
 
         return self.data.spread(list(self._over_chunks(by_row)))
+
+    def posteriors(self, theta: FloatArray, names: Sequence[str]) -> list[FloatArray]:
+        """Return ``P(variable | row)`` of some categorical variables, ``(n_rows, n_states)`` each.
+
+        A row of probability zero gets ``nan``.
+        """
+        return compute_posteriors(self, theta, names)
+
+    def family_posteriors(self, theta: FloatArray, names: Sequence[str]) -> list[FloatArray]:
+        """Return ``P(parents, variable | row)``, an axis for the rows and for each variable."""
+        return compute_family_posteriors(self, theta, names)
 
     def messages(self, theta: FloatArray, names: Collection[str]) -> dict[str, list[FloatArray]]:
         """Return the messages of subtrees to their parents, for each chunk.

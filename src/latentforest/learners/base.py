@@ -23,7 +23,6 @@ from latentforest.data import Dataset, Variable, encode_like
 from latentforest.data.table import Table
 from latentforest.errors import DataWarning, ParameterError
 from latentforest.inference.forest import PatternedData
-from latentforest.inference.posteriors import fill_impossible
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.learners.progress import Say, open_progress
@@ -222,9 +221,8 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
 
     def _posteriors(self, X: Any) -> list[FloatArray]:
         dataset = self._encode(X)
-        latents = self.network_.latents
-        posteriors = self._rows(dataset).posteriors(latents)
-        n_impossible = fill_impossible(posteriors, self.network_, latents)
+        rows = self._rows(dataset)
+        posteriors, n_impossible = rows.filled_posteriors(self.network_.latents)
         if n_impossible:
             warnings.warn(
                 f"{n_impossible} rows have probability zero under the model; they get the "

@@ -20,7 +20,7 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.two_way import TwoWayClasses, choose_classes, fit_classes
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.inference.mixed_information import measure_dependence
 from latentforest.inference.rooting import reroot
 from latentforest.kernels.types import FloatArray
@@ -235,8 +235,8 @@ class BinaryForest(LatentLearner):
         deadline = time.monotonic() if was_interrupted else work.deadline
         work.say(f"EM on {len(network.latents)} latent variables")
         network = reroot(network, work.data)
-        forest = Forest(network.structure, work.data)
-        result = fit(forest, network.parameters, None, settings, deadline=deadline)
+        engine = make_engine(network.structure, work.data)
+        result = fit(engine, network.parameters, None, settings, deadline=deadline)
         network = network.with_parameters(result.parameters)
         if result.monitor.was_interrupted:
             return result, network

@@ -8,7 +8,7 @@ import warnings
 from latentforest.errors import VarianceWarning
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import Work
 from latentforest.learners.smoothing import choose_pseudo_count
@@ -48,8 +48,8 @@ def finish(
     settings = EMSettings(10 * settings.max_iterations, min(settings.tolerance, FINAL_TOLERANCE))
     deadline = time.monotonic() if was_interrupted else work.deadline
     try:
-        forest = Forest(network.structure, work.data)
-        result = fit(forest, network.parameters, prior, settings, deadline=deadline)
+        engine = make_engine(network.structure, work.data)
+        result = fit(engine, network.parameters, prior, settings, deadline=deadline)
     except KeyboardInterrupt:  # before the first iteration was over
         monitor = Monitor(reason="it was interrupted", was_interrupted=True)
         result = FitResult(network.parameters, log_likelihood, log_likelihood, monitor)

@@ -15,7 +15,7 @@ from latentforest.estimation.em import fit
 from latentforest.estimation.priors import Smoothing
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.columns import summarize
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.learners.base import NetworkLearner, Work
 from latentforest.learners.progress import Say
 from latentforest.learners.starts import check_columns
@@ -220,9 +220,9 @@ class GaussianEAST(TreeSearch):
             return fit_fully(network, work.data, search.settings, work.deadline)
         work.say("start: one latent variable with two states")
         structure = make_start(work.table)
-        forest = Forest(structure, work.data)
+        engine = make_engine(structure, work.data)
         starts = random_starts(structure, work.data.dataset, START_STARTS, work.seed + run)
-        result = fit(forest, starts, settings=search.settings, deadline=work.deadline)
+        result = fit(engine, starts, settings=search.settings, deadline=work.deadline)
         if result.monitor.was_interrupted:
             raise KeyboardInterrupt
         return Model(Network(structure, result.parameters), result.log_likelihood, work.data)

@@ -19,9 +19,10 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.stepwise import StepwiseSettings, fit_stepwise
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.mixed_information import measure_dependence
-from latentforest.inference.posteriors import compute_all_posteriors
+from latentforest.inference.rows import Rows
 from latentforest.inference.threads import map_threads
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.bridged_islands import N_ANCHORS
@@ -186,9 +187,9 @@ class HierarchicalLatentTree(LatentLearner):
         names = name_topics(level, len(islands), work.table.names)
         work.say(f"layer {level}: EM on {len(names):,} latent variables")
         network = bridge(data, islands, counts, models, names)
-        forest = Forest(network.structure, data)
+        engine = make_engine(network.structure, data)
         settings_of_em = EMSettings(int(self.max_iterations), float(self.tolerance))
-        fitted = fit(forest, network.parameters, None, settings_of_em, deadline=work.deadline)
+        fitted = fit(engine, network.parameters, None, settings_of_em, deadline=work.deadline)
         return Layer(tuple(names), network.with_parameters(fitted.parameters))
 
     def _fit(self, work: Work, network: Network) -> tuple[FitResult, Network]:
@@ -206,14 +207,14 @@ class HierarchicalLatentTree(LatentLearner):
             shuffled = np.random.default_rng([work.seed, 3]).permutation(work.data.n_rows)
             table = work.data.dataset.take(shuffled)
             data = PatternedData(table, work.data.n_jobs, BATCH_ROWS)
-            forest = Forest(network.structure, data)
+            engine = make_engine(network.structure, data)
             result = fit_stepwise(
-                forest, network.parameters, prior, StepwiseSettings(), tell, work.deadline
+                engine, network.parameters, prior, StepwiseSettings(), tell, work.deadline
             )
         else:
-            forest = Forest(network.structure, work.data)
+            engine = make_engine(network.structure, work.data)
             settings = EMSettings(int(self.max_iterations), float(self.tolerance))
-            result = fit(forest, network.parameters, prior, settings, tell, work.deadline)
+            result = fit(engine, network.parameters, prior, settings, tell, work.deadline)
         warn_of_bounds(result)
         return result, network.with_parameters(result.parameters)
 
@@ -281,8 +282,8 @@ def _assign(network: Network, layer: Layer, data: PatternedData) -> Dataset | No
 
     Nothing if fewer than three latent variables have two states.
     """
-    posteriors = compute_all_posteriors(Forest(network.structure, data), network)
-    columns = [np.argmax(posteriors[name], axis=1).astype(np.int8) for name in layer.names]
+    posteriors = map(data.gather, Rows(network, data).posteriors(layer.names))
+    columns = [np.argmax(posterior, axis=1).astype(np.int8) for posterior in posteriors]
     variables = [Variable(name, network.structure.states(name)) for name in layer.names]
     if sum(len(np.unique(column)) > 1 for column in columns) < 3:
         return None

@@ -18,7 +18,7 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.distances import Distances, compute_distances
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
@@ -221,8 +221,7 @@ class RecursiveGrouping(LatentLearner):
         )
         model, monitor = self._fit_forest(work, network, what)
         if len(network.structure.roots) > 1 and not monitor.was_interrupted:
-            forest = Forest(model.network.structure, work.data)
-            joined = join_trees(model.network, forest, work.table)
+            joined = join_trees(model.network, work.data, work.table)
             if joined is not model.network:
                 other = self._fit_forest(work, joined, what)
                 model, monitor = max((model, monitor), other, key=lambda each: each[0].bic)
@@ -239,9 +238,9 @@ class RecursiveGrouping(LatentLearner):
             work.say(f"{what}: EM, iteration {monitor.n_iterations}")
 
         network = reroot(network, work.data)
-        forest = Forest(network.structure, work.data)
+        engine = make_engine(network.structure, work.data)
         settings = EMSettings(self.max_iterations, self.tolerance)
-        result = fit(forest, network.parameters, None, settings, tell, work.deadline)
+        result = fit(engine, network.parameters, None, settings, tell, work.deadline)
         fitted = network.with_parameters(result.parameters)
         return Model(fitted, result.log_likelihood, work.data), result.monitor
 

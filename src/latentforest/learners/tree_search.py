@@ -13,7 +13,7 @@ from latentforest.estimation.em import EMSettings, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.columns import summarize
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.learners.base import LatentLearner, Learned, NetworkLearner, Work
 from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
@@ -188,10 +188,10 @@ class TreeSearch(LatentLearner):
                 return fit_fully(initial, work.data, search.settings, work.deadline)
         work.say("start: a latent class model with two classes")
         structure = make_start(work.table)
-        forest = Forest(structure, work.data)
+        engine = make_engine(structure, work.data)
         seed = work.seed + run
         starts = random_starts(structure, work.data.dataset, START_STARTS, seed)
-        result = fit(forest, starts, settings=search.settings, deadline=work.deadline)
+        result = fit(engine, starts, settings=search.settings, deadline=work.deadline)
         if result.monitor.was_interrupted:
             raise KeyboardInterrupt
         return Model(Network(structure, result.parameters), result.log_likelihood, work.data)

@@ -14,9 +14,9 @@ from latentforest.search.incremental.candidate import join_trees
 from latentforest.search.incremental.context import GrowthContext, GrowthEffort
 from latentforest.search.incremental.growth import GrowingForest
 from latentforest.search.incremental.node_addition import add_node
-from latentforest.search.incremental.root_posterior import compute_root_posterior
 from latentforest.search.incremental.states import introduce_state, remove_state
 from latentforest.search.incremental.tree import (
+    compute_root_posterior,
     find_possible_roots,
     fit_tree,
     make_single_tree,
@@ -61,7 +61,10 @@ def grow(forest, n_steps):
 
 def measure(context, structure, q, lines):
     """Bound of a tree at a posterior, from its definition."""
-    forest, prior = Forest(structure, context.data), pack_priors(structure, context.priors)
+    forest, prior = (
+        Forest(structure, context.data, is_variational=True),
+        pack_priors(structure, context.priors),
+    )
     value, lost = forest.log_likelihood(find_potentials(forest, q))
     assert lost == 0
     value -= find_divergence(forest, prior, q)
@@ -192,7 +195,7 @@ def test_shares_of_a_latent_root_are_its_posterior(missing):
     forest.take(add_node(context, (forest._tops["c0"], forest._tops["x0"])))
     tree = forest.take(add_arc(context, forest._tops["Y1"], forest._tops["c2"]))
     shares = compute_root_posterior(context, tree)
-    plan = Forest(tree.structure, context.data)
+    plan = Forest(tree.structure, context.data, is_variational=True)
     phi = find_potentials(plan, tree.posterior)
     logs = np.log(tree.structure.table_view(phi, "Y1"))[None].repeat(300, axis=0)
     for name in ("c0", "c2"):

@@ -19,9 +19,10 @@ from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.columns import summarize
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.mixed_information import expected_moments
-from latentforest.inference.posteriors import compute_posteriors, fill_impossible
+from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
@@ -157,19 +158,17 @@ def _fit_classes(
     for n_states in stepwise.list_counts(bounds):
         variables = [Variable.hidden(LATENT, n_states), *columns.variables]
         structure = Structure(variables, dict.fromkeys(columns.names, LATENT))
-        forest = Forest(structure, data)
+        engine = make_engine(structure, data)
         seed = (stepwise.seed * 1_000_003 + number * 1009 + n_states) % 2**31
         starts = random_starts(structure, data.dataset, stepwise.n_starts, seed)
-        result = fit(forest, starts, settings=stepwise.settings, deadline=stepwise.deadline)
+        result = fit(engine, starts, settings=stepwise.settings, deadline=stepwise.deadline)
         if result.monitor.was_interrupted:
             raise KeyboardInterrupt
         score = bic(FitSummary(result.log_likelihood, structure.dimension, data.total_weight))
         if best is not None and score <= best[0]:
             break
         network = Network.trusted(structure, result.parameters)
-        posteriors = compute_posteriors(forest, network, [LATENT])
-        fill_impossible(posteriors, network, [LATENT])
-        best = score, posteriors[0]
+        best = score, Rows(network, data).filled_posteriors([LATENT])[0][0]
     assert best is not None  # for the type checker: at least one number is tried
     return best[1]
 

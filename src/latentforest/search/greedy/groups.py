@@ -11,7 +11,8 @@ import numpy as np
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.starts import random_starts, split_starts
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
@@ -128,7 +129,7 @@ class GroupFits:
         self, names: tuple[str, ...], n_states: int, is_joint: bool, earlier: GroupModel | None
     ) -> GroupModel:
         structure = self.make_structure(names, n_states, is_joint)
-        forest, settings = Forest(structure, self.data), self.settings
+        forest, settings = make_engine(structure, self.data), self.settings
         seed = zlib.crc32("\0".join([*names, str(n_states)]).encode()) ^ settings.seed
         is_split = earlier is not None and bool(earlier.network.latents)
         n_starts = settings.n_starts if n_states > 1 else 1

@@ -15,10 +15,9 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.estimation.em import EMSettings
-from latentforest.inference.forest import Forest
 from latentforest.inference.information import indicators, joint_counts, posterior_information
 from latentforest.inference.mixed_information import expected_moments, gaussian_gain
-from latentforest.inference.posteriors import compute_all_posteriors
+from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.search.tables import pack
@@ -143,9 +142,8 @@ def inform(model: Model) -> tuple[FloatArray, dict[str, FloatArray]]:
     Pseudo-frequencies given the whole rows: they favour the latent variable that a column has.
     """
     table = model.data.dataset
-    forest = Forest(model.network.structure, model.data)
-    posteriors = compute_all_posteriors(forest, model.network)
-    right = [posteriors[name] for name in model.network.latents]
+    rows = Rows(model.network, model.data)
+    right = [model.data.gather(found) for found in rows.posteriors(model.network.latents)]
     parts = []
     for start in range(0, table.n_columns, COLUMNS_AT_ONCE):
         names = table.names[start : start + COLUMNS_AT_ONCE]
@@ -155,7 +153,7 @@ def inform(model: Model) -> tuple[FloatArray, dict[str, FloatArray]]:
     for j, name in enumerate(table.names):
         if not table.variable(name).is_categorical:
             information[j] = _inform_number(model, name, right)
-    return information, posteriors
+    return information, dict(zip(model.network.latents, right, strict=True))
 
 
 def _rows_of(table: Dataset, name: str) -> FloatArray:

@@ -24,10 +24,10 @@ from latentforest.search.incremental.arc_addition import add_arc, is_allowed
 from latentforest.search.incremental.candidate import NEW, JoinCandidate, adopt, rename
 from latentforest.search.incremental.context import GrowthContext
 from latentforest.search.incremental.node_addition import add_node
-from latentforest.search.incremental.root_posterior import compute_root_posterior
 from latentforest.search.incremental.tree import (
     GrowingTree,
     TreeTop,
+    compute_root_posterior,
     find_possible_roots,
     make_single_tree,
     reroot,

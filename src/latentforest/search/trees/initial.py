@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.data.variable import Variable
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.information import indicators, joint_counts, posterior_information
 from latentforest.inference.mixed_information import expected_moments, gaussian_gain
-from latentforest.inference.posteriors import compute_posteriors, fill_impossible
+from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.spanning import Edge, spanning_forest
@@ -188,10 +188,7 @@ def _condition(counts: FloatArray) -> FloatArray:
 
 def _find_shares(network: Network, data: PatternedData) -> list[FloatArray]:
     """Posteriors of the latent variables, row by row."""
-    forest = Forest(network.structure, data)
-    shares = compute_posteriors(forest, network, network.latents)
-    fill_impossible(shares, network, network.latents)
-    return shares
+    return Rows(network, data).filled_posteriors(network.latents)[0]
 
 
 def _hang(network: Network, name: str, parent: str, table: FloatArray) -> Network:
