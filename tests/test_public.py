@@ -40,6 +40,7 @@ PUBLIC = [
     "load",
     "log_score",
     "read",
+    "save",
     "tree_distance",
 ]
 HEAVY = ["joblib", "numba", "pandas", "polars", "pyarrow", "scipy", "sklearn"]
@@ -47,6 +48,7 @@ WITH_EXAMPLES = [
     "data",
     "datasets",
     "estimation",
+    "formats",
     "inference",
     "learners",
     "model",
@@ -58,6 +60,7 @@ WITH_EXAMPLES = [
 def modules_with_examples():
     for package in WITH_EXAMPLES:
         home = importlib.import_module(f"latentforest.{package}")
+        yield home.__name__
         for found in pkgutil.iter_modules(home.__path__, f"{home.__name__}."):
             yield found.name
 

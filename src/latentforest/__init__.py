@@ -13,6 +13,7 @@ from latentforest.version import __version__
 if TYPE_CHECKING:
     from latentforest import datasets
     from latentforest.data import Dataset, Variable, read
+    from latentforest.formats import load, save
     from latentforest.learners import (
         EAST,
         BinaryForest,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         Predictor,
         RecursiveGrouping,
     )
-    from latentforest.model import Network, Structure, load
+    from latentforest.model import Network, Structure
     from latentforest.model.conjugate import Dirichlet, NormalGamma
     from latentforest.model.posterior_network import PosteriorNetwork
     from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
@@ -59,9 +60,10 @@ _HOMES = {
     "Variable": "latentforest.data",
     "cross_validate": "latentforest.scores",
     "empirical_kl": "latentforest.scores",
-    "load": "latentforest.model",
+    "load": "latentforest.formats",
     "log_score": "latentforest.scores",
     "read": "latentforest.data",
+    "save": "latentforest.formats",
     "tree_distance": "latentforest.scores",
 }
 
@@ -95,6 +97,7 @@ __all__ = [
     "load",
     "log_score",
     "read",
+    "save",
     "tree_distance",
 ]
 

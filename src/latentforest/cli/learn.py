@@ -67,6 +67,7 @@ from latentforest.cli.options import (
 from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
 from latentforest.cli.progress import show_progress
 from latentforest.cli.tables import Reading, read_data, read_folds
+from latentforest.formats import check_variables, save
 
 if TYPE_CHECKING:
     from latentforest.data import Dataset
@@ -178,6 +179,8 @@ def learn(
     with show_progress(quiet) as tell:
         tell(f"reading {data}")
         labels, table = read_folds(folds, read_data(data, reading))
+        if out is not None:
+            check_variables(table.variables, out)
         estimator.set_params(progress=tell, **({} if labels is None else {"folds": labels}))
         _warn_of_many_classes(estimator, table)
         outcome = _run(data, table, learner, estimator, out)
@@ -209,7 +212,7 @@ def _run(
     learner.fit(data)
     if out is not None:
         with naming_output(out):
-            learner.network_.save(out)
+            save(learner.network_, out)
     seconds = time.monotonic() - began
     return Outcome(
         source, data, name, learner, seconds, getattr(learner, "interrupted_", False), out

@@ -153,7 +153,7 @@ Exclude = Annotated[
 ]
 ModelOut = Annotated[
     Path | None,
-    _option("Where to save the model (.json).", "FILE", rich_help_panel=OUTPUT),
+    _option("Where to save the model (.json, .bif, .bif.gz).", "FILE", rich_help_panel=OUTPUT),
 ]
 Quiet = Annotated[
     bool,

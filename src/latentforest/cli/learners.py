@@ -193,8 +193,8 @@ def read_start(text: str | None) -> Network | str | None:
     """Read ``--start``: a learner's name, or the model that a search begins with."""
     if text is None:
         return None
+    from latentforest.formats import load
     from latentforest.learners.starts import START_LEARNERS
-    from latentforest.model import load
 
     path = Path(text)
     if text in START_LEARNERS:

@@ -54,7 +54,7 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Say how well a model fits a table: log-likelihood, criteria, G² and X²."""
-    from latentforest.model import load
+    from latentforest.formats import load
 
     check_output(per_row, TABLE_FILES, "--per-row")
     network = load(model)

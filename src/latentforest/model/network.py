@@ -295,7 +295,10 @@ class Network:
         return sampling.draw_rows(self._structure, self._parameters, n_rows, random_state, latents)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a JSON file that `load` reads back exactly."""
+        """Write the network to a JSON file that `load` reads back exactly.
+
+        `latentforest.save` writes other formats.
+        """
         from latentforest.model import document
 
         document.save(self, path)
