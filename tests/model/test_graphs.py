@@ -1,5 +1,7 @@
 """Questions to the graph, against slow answers and against the numbers of random networks."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -77,8 +79,8 @@ def test_d_separation_is_independence_under_random_parameters(seed):
             for given in ([], others[:1], others[1:], others):
                 joint = network.query([x, y, *given]).reshape(3, 3, -1)
                 weight = joint.sum(axis=(0, 1))
-                product = joint.sum(axis=1)[:, None] * joint.sum(axis=0)[None] / weight
-                is_independent = np.abs(joint - product).max() < 1e-12
+                expected = joint.sum(axis=1)[:, None] * joint.sum(axis=0)[None] / weight
+                is_independent = np.abs(joint - expected).max() < 1e-12
                 assert network.d_separated(x, y, given) == is_independent
 
 
@@ -181,12 +183,9 @@ def test_the_order_of_a_pouch_does_not_matter(pouched):
     y, p, q, r, s = pouched.variables
     other = Structure([y, s, r, q, p], parents_of(pouched), [("p", "q", "r")])
     assert pouched.cpdag() == other.cpdag()
-    for given in ([], ["q"], ["y"], ["y", "q"], ["s"]):
-        for name in "prs":
-            if name not in given and name != "s":
-                assert pouched.d_separated(name, "s", [g for g in given if g != "s"]) == (
-                    other.d_separated(name, "s", [g for g in given if g != "s"])
-                )
+    for x, given in product("pr", ([], ["q"], ["y"], ["y", "q"])):
+        assert pouched.d_separated(x, "s", given) == other.d_separated(x, "s", given)
+        assert pouched.d_separated(x, "s", given) == ("q" in given)
 
 
 def test_the_rest_of_a_pouch_is_barren(pouched):
