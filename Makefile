@@ -32,6 +32,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/greedy.py
 	$(BIN)/python benchmarks/recovery.py
 	$(BIN)/python benchmarks/comparison.py run
+	$(BIN)/python benchmarks/general.py files
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .

@@ -6,6 +6,7 @@ import importlib
 import os
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latentforest.errors import FileFormatWarning, ModelError, ParameterError
@@ -103,7 +104,7 @@ def check_variables(variables: Iterable[Variable], path: str | os.PathLike[str])
 
 def _find_suffix(path: str | os.PathLike[str]) -> str:
     """Return the known end of a name, or nothing."""
-    name = os.path.basename(os.fspath(path)).lower()  # noqa: PTH119
+    name = Path(path).name.lower()
     return next((suffix for suffix in FORMATS if name.endswith(suffix)), "")
 
 
