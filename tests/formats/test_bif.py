@@ -1,7 +1,9 @@
 """BIF files: what is read, what comes back, and what is refused with its line."""
 
+import contextlib
 import gzip
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -354,3 +356,17 @@ def test_a_table_larger_than_the_file_is_refused(entry, message):
     lines += [f"probability ( x30 | {', '.join(found[:-1])} ) {{ {entry} }}"]
     with pytest.raises(FileFormatError, match=message):
         read_text("\n".join(lines))
+
+
+@given(st.data())
+@settings(max_examples=400)
+def test_damaged_text_is_refused_or_still_a_network(data):
+    """Whatever is cut out or put in, no other error appears."""
+    start = data.draw(st.integers(0, len(SPRINKLER)))
+    end = data.draw(st.integers(start, min(len(SPRINKLER), start + 12)))
+    piece = data.draw(st.text('{}()[];|,"/*\\ \n0.1_-axnoyes', max_size=6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FileFormatWarning)
+        with contextlib.suppress(FileFormatError):
+            network = read_text(SPRINKLER[:start] + piece + SPRINKLER[end:])
+            assert read_text(write_text(network)) == network
