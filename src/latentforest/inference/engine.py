@@ -8,9 +8,10 @@ forests in particular goes through ``make_engine`` and sees the protocol only.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.forest import Forest, PatternedData, fits_forest
+from latentforest.inference.junction_tree import JunctionTree
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
 
@@ -74,7 +75,7 @@ def make_engine(
     shared: Collection[str] = (),
     equal: Collection[str] = (),
     is_variational: bool = False,
-) -> Forest:
+) -> Any:  # an Engine; estimation still asks for a Forest
     """Lay a structure out over a table, behind the engine that fits it.
 
     Parameters
@@ -93,4 +94,6 @@ def make_engine(
     is_variational
         Whether vectors are potentials of a posterior, not parameters.
     """
+    if not fits_forest(structure):
+        return JunctionTree(structure, data, free, is_variational)
     return Forest(structure, data, free, shared=shared, equal=equal, is_variational=is_variational)

@@ -286,6 +286,7 @@ class Forest:
         equal: Collection[str] = (),
         is_variational: bool = False,
     ) -> None:
+        check_forest(structure)
         check_columns(structure, data)
         self.structure = structure
         self.data = data
@@ -557,13 +558,28 @@ def _writable(theta: FloatArray) -> FloatArray:
     return theta if theta.flags.writeable else theta.copy()
 
 
+def fits_forest(structure: Structure) -> bool:
+    """Whether no variable has two categorical parents."""
+    return structure.is_forest or _find_join(structure) is None
+
+
+def _find_join(structure: Structure) -> str | None:
+    """Find a variable with several categorical parents."""
+    joins = (n for n in structure.names if len(structure.categorical_parents(n)) > 1)
+    return next(joins, None)
+
+
+def check_forest(structure: Structure) -> None:
+    """Refuse what is not a forest."""
+    if not fits_forest(structure):
+        name = _find_join(structure) or ""
+        raise ModelError(
+            f"a forest is needed, but variable {name!r} has parents {structure.parents(name)}"
+        )
+
+
 def check_columns(structure: Structure, data: PatternedData) -> None:
-    """Refuse what is not a forest over columns of the table, with the same states."""
-    for name in () if structure.is_forest else structure.names:
-        if len(structure.categorical_parents(name)) > 1:
-            raise ModelError(
-                f"a forest is needed, but variable {name!r} has parents {structure.parents(name)}"
-            )
+    """Refuse columns that are not in the table, or have other states there."""
     if structure.observed is data.checked:  # structures that were made of each other share it
         return
     for name in structure.observed:

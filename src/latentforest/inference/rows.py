@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from latentforest.inference.engine import Engine, make_engine
-from latentforest.inference.forest import PatternedData, check_columns
+from latentforest.inference.forest import PatternedData, check_columns, check_forest
 from latentforest.inference.predictive import Predictive
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
@@ -33,6 +33,7 @@ class Rows:
         self.network, self.data = network, data
         self._judge: _Judge
         if isinstance(network, PosteriorNetwork):
+            check_forest(network.structure)
             check_columns(network.structure, data)
             self._judge = _Integrated(Predictive(network), data)
         else:
