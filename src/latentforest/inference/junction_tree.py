@@ -29,13 +29,22 @@ from latentforest.inference.clique_tree import FactorItem, Member, find_strides,
 from latentforest.inference.forest import PatternedData, check_columns
 from latentforest.inference.patterns import PatternStore, group_children
 from latentforest.inference.threads import map_threads
-from latentforest.kernels.cliques.propagation import LOG_SCALE, SUM, ascend, descend, follow
+from latentforest.kernels.cliques.propagation import (
+    BEST,
+    DRAW,
+    LOG_SCALE,
+    SUM,
+    ascend,
+    descend,
+    follow,
+)
 from latentforest.kernels.types import AnyArray, FloatArray, IntArray, LongArray
 from latentforest.model.elimination import Factor, compute_joint, multiply_out
 from latentforest.model.structure import Structure
 
 FLOOR = 1e-270  # upper bound of an entry that underflow would remove
 LOSS = 1e-12  # difference of log-likelihoods that rows may have because of lost entries
+NO_NUMBERS = np.zeros((0, 0))
 ROWS_AT_ONCE = 1 << 12  # rows that are followed down in one call
 
 Result = TypeVar("Result")
@@ -401,22 +410,78 @@ class JunctionTree:
     def _follow_part(self, p: int, theta: FloatArray, width: int) -> FloatArray:
         part = self._parts[p]
         result = np.zeros((len(part.rows), width))
-        with self._memory(p, theta) as memory:
-            memory.weights[:] = 0.0
-            ascend(part.plan, memory.buffer, memory.shifts, False, 0.0)
-            follow(
-                part.plan,
-                memory.buffer,
-                memory.shifts,
-                memory.weights,
-                part.roots,
-                part.trees,
-                part.n_nodes,
-                SUM,
-                np.zeros((0, 0)),
-                result,
-            )
+        with self._ascended(p, theta, is_max=False) as descend_rows:
+            descend_rows(part.roots, SUM, NO_NUMBERS, result)
         return result
+
+    @contextmanager
+    def _ascended(
+        self, p: int, theta: FloatArray, is_max: bool
+    ) -> Iterator[Callable[[LongArray, int, FloatArray, FloatArray], None]]:
+        """Fill the messages of a part; gives the function that follows rows down."""
+        part = self._parts[p]
+        with self._memory(p, theta) as memory:
+            buffer, weights, shifts = memory
+            weights[:] = 0.0
+            ascend(part.plan, buffer, shifts, is_max, 0.0)
+
+            def descend_rows(
+                roots: LongArray, action: int, random: FloatArray, result: FloatArray
+            ) -> None:
+                follow(
+                    part.plan,
+                    buffer,
+                    shifts,
+                    weights,
+                    roots,
+                    part.trees,
+                    part.n_nodes,
+                    action,
+                    random,
+                    result,
+                )
+
+            yield descend_rows
+
+    def complete(
+        self, theta: FloatArray, generator: np.random.Generator | None = None
+    ) -> dict[str, IntArray]:
+        """Return states of all latent variables and missing cells, for each row of the table.
+
+        They are drawn from their joint posterior, row by row, or, without a generator, the most
+        probable ones. An impossible row has -1.
+        """
+        names = [*self.structure.latents, *(n for n in self._columns if n in self._gaps)]
+        targets = [(name,) for name in names]
+        engine = self._asking(frozenset(names), targets)
+        cards = [self.structure.shape(name)[-1] for name in names]
+        starts = np.cumsum([0, *cards])
+        inverse = self.data.inverse
+        given = np.arange(self.data.n_rows) if inverse is None else np.asarray(inverse)
+        found = {name: np.full(len(given), -1, np.int32) for name in names}
+        for p, part in enumerate(engine._parts):
+            place = np.full(self.data.n_rows, -1)
+            place[part.rows] = np.arange(len(part.rows))
+            rows = np.flatnonzero(place[given] >= 0)
+            with engine._ascended(p, theta, is_max=generator is None) as descend_rows:
+                for low in range(0, len(rows), ROWS_AT_ONCE):
+                    some = rows[low : low + ROWS_AT_ONCE]
+                    result = np.zeros((len(some), int(starts[-1])))
+                    n_numbers = 0 if generator is None else part.n_nodes
+                    random = np.zeros((len(some), n_numbers))
+                    if generator is not None:
+                        random[:] = generator.random(random.shape)
+                    action = BEST if generator is None else DRAW
+                    descend_rows(part.roots[place[given[some]]], action, random, result)
+                    for name, start, stop in zip(names, starts[:-1], starts[1:], strict=True):
+                        states = result[:, start:stop]
+                        is_found = states.any(axis=1)
+                        found[name][some[is_found]] = states[is_found].argmax(axis=1)
+        for name in names:
+            if name in self._columns:
+                codes = self._columns[name][given]
+                found[name] = np.where(codes >= 0, codes, found[name]).astype(np.int32)
+        return found
 
     def _complete(self, target: tuple[str, ...], found: FloatArray) -> FloatArray:
         """Shift the cells of a target to where its observed members are."""

@@ -97,7 +97,8 @@ def ascend(
     """Fill the messages, from the leaves to the roots; ``is_max`` maximizes instead of summing.
 
     ``shifts`` counts at the start of each message how often it and those below it were scaled; its
-    last entry tells whether there are any. Entries that underflow has removed get ``floor``. Returns whether any message was scaled.
+    last entry tells whether there are any. Entries that underflow has removed get ``floor``.
+    Returns whether any message was scaled.
     """
     groups, maps, offsets = plan.groups, plan.maps, plan.offsets
     any_shift = False
@@ -303,7 +304,7 @@ def follow(
                         place,
                         n_cells,
                         n_items,
-                        action,
+                        int(action),
                         random[row, node] if action == DRAW else 0.0,
                     )
                 m = groups[g, MAPS]
