@@ -1,5 +1,7 @@
 """The junction tree against multiplying all tables out, and against the forest."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -13,6 +15,7 @@ from latentforest.inference.engine import make_engine
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.junction_tree import JunctionTree
 from reference.general import expected_counts, list_cells, row_likelihoods, row_posterior
+from reference.mixed_networks import draw_mixed
 from reference.random_networks import fill_randomly, networks, tables_for
 
 QUICK = settings(deadline=None, max_examples=60)
@@ -206,3 +209,107 @@ def test_columns_that_are_not_there():
     structure = Structure([*table.variables, Variable("E", ("a", "b"))], {})
     with pytest.raises(DataError, match="no column 'E'"):
         JunctionTree(structure, PatternedData(table))
+
+
+# Continuous columns
+
+
+def mixed_table(network, seed, n_rows=40, missing=0.2):
+    """Rows of a network with gaps in all columns."""
+    generator = np.random.default_rng(seed)
+    table = network.sample(n_rows, random_state=seed)
+    columns = []
+    for column in table.columns:
+        values = column.copy()
+        gaps = generator.random(n_rows) < missing
+        values[gaps] = np.nan if values.dtype.kind == "f" else -1
+        columns.append(values)
+    return Dataset(table.variables, columns, generator.choice([0.5, 1.0, 2.0], n_rows))
+
+
+LATENTS = [Variable.hidden("Y", 2), Variable.hidden("Z", 3)]
+COLUMNS = [Variable("A", ("a", "b")), Variable("B", ("a", "b", "c"))]
+NUMBERS = [Variable(name) for name in ("u", "v", "w")]
+FORESTS = {
+    "leaves": ({"A": "Y", "B": "A", "u": "Y", "v": "Y", "w": "A"}, ()),
+    "a line": ({"A": "Y", "B": "A", "u": "Y", "v": ("Y", "u"), "w": "v"}, ()),
+    "a pouch": ({"A": "Y", "B": "A", "u": "B", "v": "B", "w": "Y"}, (("u", "v"),)),
+    "alone": ({"A": "Y", "B": "Y", "v": "u"}, ()),
+}
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_continuous_columns_as_in_the_forest(kind, missing):
+    parents, pouches = FORESTS[kind]
+    structure = Structure([*LATENTS[:1], *COLUMNS, *NUMBERS], parents, pouches)
+    network = draw_mixed(structure, 1)
+    table = mixed_table(network, 2, missing=missing)
+    data, theta = PatternedData(table), network.parameters
+    forest, tree = Forest(structure, data), JunctionTree(structure, data)
+    assert tree.n_counts == forest.n_counts
+    np.testing.assert_allclose(
+        tree.row_log_likelihoods(theta), forest.row_log_likelihoods(theta), atol=1e-10
+    )
+    counts = np.zeros((2, forest.n_counts))
+    value, _ = forest.expected_counts(theta, counts[0])
+    assert tree.expected_counts(theta, counts[1])[0] == pytest.approx(value, abs=1e-9)
+    np.testing.assert_allclose(counts[1], counts[0], atol=1e-9)
+    for one, other in zip(
+        tree.posteriors(theta, ["Y", "A", "B"]),
+        forest.posteriors(theta, ["Y", "A", "B"]),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-10)
+
+
+def test_continuous_columns_with_several_parents():
+    parents = {"A": "Y", "B": ("Y", "Z"), "u": ("Y", "Z"), "v": ("A", "Z"), "w": ("B", "A")}
+    structure = Structure([*LATENTS, *COLUMNS, *NUMBERS], parents)
+    network = draw_mixed(structure, 3)
+    table = mixed_table(network, 4)
+    engine, theta = make_engine(structure, PatternedData(table)), network.parameters
+    found = engine.row_log_likelihoods(theta)
+    posteriors = engine.posteriors(theta, ["Y", "Z", "A"])
+    for row in range(table.n_rows):
+        values = {name: table.column(name)[row] for name in table.names}
+        evidence = {name: x.item() for name, x in values.items() if x == x and x != -1}
+        assert found[row] == pytest.approx(network.log_probability(evidence), abs=1e-10)
+        for name, posterior in zip(("Y", "Z", "A"), posteriors, strict=True):
+            if name not in evidence:
+                np.testing.assert_allclose(
+                    posterior[row], network.query(name, evidence), atol=1e-10
+                )
+
+
+def test_sums_of_a_leaf_with_two_parents():
+    structure = Structure([*COLUMNS, NUMBERS[0]], {"u": ("A", "B")})
+    network = draw_mixed(structure, 5)
+    table = mixed_table(network, 6, missing=0.0)
+    engine = JunctionTree(structure, PatternedData(table))
+    counts = np.zeros(engine.n_counts)
+    engine.expected_counts(network.parameters, counts)
+    a, b, u = table.columns
+    sums = counts[structure.n_values :].reshape(2, 3, 3)
+    for row in itertools.product(range(2), range(3)):
+        mean, variance = network.cpd("u")[row]
+        here = (a == row[0]) & (b == row[1])
+        y, w = (u[here] - mean) / np.sqrt(2 * variance), table.weights[here]
+        np.testing.assert_allclose(sums[row], [w.sum(), w @ y, w @ y**2], atol=1e-10)
+
+
+def test_continuous_rows_that_contradict_the_rest():
+    """Densities that differ by more than a double can tell go to the log domain."""
+    columns = [Variable(f"X{i}", ("a", "b")) for i in range(12)]
+    u = Variable("u")
+    tables = {"Y": [0.5, 0.5], "Z": [0.2, 0.3, 0.5]}
+    tables |= {c.name: [[1e-30, 1 - 1e-30], [0.5, 0.5]] for c in columns}
+    tables["u"] = [[[0.0, 1.0]] * 3, [[40.0, 1.0]] * 3]
+    parents = {c.name: "Y" for c in columns} | {"u": ("Y", "Z")}
+    network = Network.from_tables([*LATENTS, *columns, u], parents, tables)
+    table = Dataset([*columns, u], [[0]] * 12 + [[0.0]])
+    engine = make_engine(network.structure, PatternedData(table))
+    evidence = dict.fromkeys([c.name for c in columns], 0) | {"u": 0.0}
+    assert engine.row_log_likelihoods(network.parameters)[0] == pytest.approx(
+        network.log_probability(evidence)
+    )

@@ -17,7 +17,7 @@ from latentforest.inference.clique_tree import (
     TreeNode,
     find_strides,
 )
-from latentforest.inference.patterns import PatternColumn, PatternStore, single_bits
+from latentforest.inference.patterns import Mask, PatternColumn, PatternStore, single_bits
 from latentforest.kernels.cliques import propagation as K
 from latentforest.kernels.cliques.propagation import CliquePlan
 from latentforest.kernels.forest.patterns import join
@@ -35,6 +35,19 @@ class Lookup(NamedTuple):
 
     entries: LongArray
     counts: FloatArray  # weights of the rows with each parameter
+
+
+class DenseRows(NamedTuple):
+    """Where the dense messages of a factor lie in the buffer, one for each of its patterns."""
+
+    place: int
+    patterns: PatternColumn
+    size: int
+
+    @property
+    def slice(self) -> slice:
+        """Their part of the buffer."""
+        return slice(self.place, self.place + self.patterns.n_patterns * self.size)
 
 
 class Target(NamedTuple):
@@ -67,6 +80,7 @@ class LaidRows:
     ones: slice
     lookups: list[Lookup]
     tree: CliqueTree
+    dense: dict[str, DenseRows]
 
     @property
     def cost(self) -> int:
@@ -85,6 +99,7 @@ def lay_rows(
     n_values: int,
     targets: Sequence[Target] = (),
     max_cells: int = MAX_CELLS,
+    dense: Mapping[str, Mask] | None = None,
 ) -> LaidRows:
     """Lay a tree of cliques out over some rows.
 
@@ -106,8 +121,11 @@ def lay_rows(
         What is to be reported of every row.
     max_cells
         Most cells of a clique.
+    dense
+        Columns of each dense factor.
     """
-    return _Layout(tree, store, columns, weights, n_values, targets, max_cells).finish(rows)
+    layout = _Layout(tree, store, columns, weights, n_values, targets, max_cells)
+    return layout.finish(rows, dense or {})
 
 
 class _Layout:
@@ -127,6 +145,7 @@ class _Layout:
         self.max_cells = max_cells
         largest = max((_extent(f, columns, tree) for f in self._closed_factors()), default=0)
         self.ones, self.taken = slice(n_values, n_values + largest), n_values + largest
+        self.dense: dict[str, DenseRows] = {}
         self.groups: list[list[int]] = []
         self.maps: list[IntArray] = []
         self.offsets: list[IntArray] = []
@@ -141,7 +160,8 @@ class _Layout:
         closed = self.tree.closed
         return [f for node in self.tree.nodes for f in node.factors if f.name in closed]
 
-    def finish(self, rows: LongArray) -> LaidRows:
+    def finish(self, rows: LongArray, dense: Mapping[str, Mask]) -> LaidRows:
+        self._place_dense(dense)
         first_place = self.taken
         for number, node in enumerate(self.tree.nodes):
             self._add(number, node)
@@ -179,7 +199,16 @@ class _Layout:
             self.ones,
             [self._look_up(item) for item in self.tree.lookups],
             self.tree,
+            self.dense,
         )
+
+    def _place_dense(self, masks: Mapping[str, Mask]) -> None:
+        for node in self.tree.nodes:
+            for item in node.factors:
+                if item.is_dense:
+                    patterns = self._find_patterns(masks[item.name], ())
+                    self.dense[item.name] = DenseRows(self.taken, patterns, item.start)
+                    self.taken += patterns.n_patterns * item.start
 
     def _look_up(self, item: FactorItem) -> Lookup:
         rows: AnyArray = np.arange(self.store.n_rows)
@@ -208,9 +237,11 @@ class _Layout:
             self._add_group(number, node, summed, np.flatnonzero(which.ravel() == kind), places)
 
     def _find_column(self, node: TreeNode) -> PatternColumn:
-        parts = [self.tree.nodes[child].mask for child in node.children]
-        rest = node.mask & ~_union(parts)
-        column = self.store.column(node.mask, [*parts, *single_bits(rest)])
+        return self._find_patterns(node.mask, [self.tree.nodes[c].mask for c in node.children])
+
+    def _find_patterns(self, mask: Mask, parts: Sequence[Mask]) -> PatternColumn:
+        rest = mask & ~_union(parts)
+        column = self.store.column(mask, [*parts, *single_bits(rest)])
         if len(column.first) == column.n_patterns:
             return column
         zeros = np.zeros(len(column.codes), np.int32)  # only patterns that occur
@@ -276,6 +307,9 @@ class _Layout:
     ) -> tuple[AnyArray, AnyArray]:
         """Where a factor begins in some rows, and whether it is there at all."""
         start, is_there = np.full(len(rows), item.start), np.ones(len(rows), bool)
+        if item.is_dense:
+            dense = self.dense[item.name]
+            start = dense.place + dense.size * dense.patterns.codes[rows].astype(np.int64)
         for name, stride in item.members:
             if name in self.columns and name not in summed:
                 codes = self.columns[name][rows].astype(np.int64)

@@ -33,7 +33,7 @@ class Member(NamedTuple):
 class FactorItem(NamedTuple):
     """A table of parameters, or a dense message, as a function of some variables.
 
-    ``start`` is where it begins among the parameters, or the number of the dense message.
+    ``start`` is where it begins among the parameters; of a dense message, its length.
     """
 
     name: str
@@ -122,11 +122,15 @@ def grow_cliques(
     cards = {name: structure.shape(name)[-1] for name in structure.names if name in is_open}
     factors = [*list_families(structure, barren), *dense]
     scopes = [tuple(m.name for m in f.members if m.name in is_open) for f in factors]
-    lookups = [f for f, scope in zip(factors, scopes, strict=True) if not scope]
+    alone = [f for f, scope in zip(factors, scopes, strict=True) if not scope]
+    lookups = [item for item in alone if not item.is_dense]
     builder = _Builder(factors, scopes, is_open, set(gaps), bits, group)
     cliques = triangulate(cards, scopes)
     for clique in cliques:
         builder.add(clique.scope, clique.separator, clique.factors, clique.children)
+    for f, item in enumerate(factors):
+        if item.is_dense and not scopes[f]:
+            builder.add((), (), [f], [])
     return CliqueTree(builder.nodes, cards, frozenset(closed), lookups, builder.trees)
 
 

@@ -136,6 +136,10 @@ class PatternedData:
             self._whole = self._store(slice(None))
         return self._whole
 
+    def store_of(self, rows: LongArray) -> PatternStore:
+        """Make pattern columns of some (merged) rows."""
+        return PatternStore([column[rows] for column in self.dataset.columns], self._cards)
+
     def _store(self, rows: slice) -> PatternStore:
         columns = [column[rows] for column in self.dataset.columns]
         n_cells = len(columns) * len(columns[0])

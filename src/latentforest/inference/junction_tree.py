@@ -25,9 +25,17 @@ from latentforest.inference.clique_plan import (
     TooWideError,
     lay_rows,
 )
-from latentforest.inference.clique_tree import FactorItem, Member, find_strides, grow_cliques
+from latentforest.inference.clique_tree import (
+    CliqueTree,
+    FactorItem,
+    Member,
+    find_strides,
+    grow_cliques,
+)
+from latentforest.inference.dense_gaussians import GaussianFactor, find_gaussians
 from latentforest.inference.forest import PatternedData, check_columns
 from latentforest.inference.patterns import PatternStore, group_children
+from latentforest.inference.plan import place_sums
 from latentforest.inference.threads import map_threads
 from latentforest.kernels.cliques.propagation import (
     BEST,
@@ -59,7 +67,7 @@ class Memory(NamedTuple):
 
 
 class JunctionTree:
-    """Any network of categorical variables laid out over a table.
+    """Any network laid out over a table.
 
     Parameters
     ----------
@@ -99,9 +107,18 @@ class JunctionTree:
         self.structure, self.data, self.max_cells = structure, data, max_cells
         self.is_variational = is_variational
         names = [name for name in structure.names if name not in structure.continuous]
-        self.free = [name for name in names if free is None or name in free]
-        self.n_counts = structure.n_values
-        self._columns = {name: data.dataset.column(name) for name in structure.observed}
+        self.free = [name for name in structure.names if free is None or name in free]
+        self.n_counts = place_sums(structure)[1]
+        self._gaussians = find_gaussians(structure, data)
+        if is_variational and self._gaussians:
+            raise ModelError(
+                "variational Bayes with continuous columns needs a forest, in which no variable "
+                "has two categorical parents"
+            )
+        self._dense = [each.item for each in self._gaussians.values()]
+        self._bits = {**data.bits, **{key: each.mask for key, each in self._gaussians.items()}}
+        observed = [name for name in structure.observed if name in names]
+        self._columns = {name: data.dataset.column(name) for name in observed}
         self._gaps = {name for name, codes in self._columns.items() if (codes < 0).any()}
         self._parts = self._lay_out((), ())
         self._idle: list[list[Memory]] = [[] for _ in self._parts]
@@ -126,7 +143,7 @@ class JunctionTree:
         """
 
         def expect(p: int) -> tuple[float, float, FloatArray]:
-            here = np.zeros(self.n_values)
+            here = np.zeros(self.n_counts)
             return *self._propagate(p, theta, here), here
 
         counts[:] = 0.0
@@ -185,7 +202,8 @@ class JunctionTree:
     ) -> list[LaidRows]:
         data = self.data
         latents, gaps = self.structure.latents, self._gaps
-        tree = grow_cliques(self.structure, data.bits, latents, gaps, asked, data.group)
+        group, dense = data.group, self._dense
+        tree = grow_cliques(self.structure, self._bits, latents, gaps, asked, group, dense)
         here = self._place(targets, tree.open)
 
         def lay(b: int) -> LaidRows:
@@ -193,9 +211,7 @@ class JunctionTree:
             rows = np.arange(low, low + len(data.chunks[b].weights))
             columns = {name: codes[rows] for name, codes in self._columns.items()}
             chunk = data.chunks[b]
-            return lay_rows(
-                tree, chunk.store, columns, chunk.weights, rows, self.n_values, here, self.max_cells
-            )
+            return self._lay_rows(tree, chunk.store, columns, chunk.weights, rows, here)
 
         return list(map_threads(lay, range(len(data.chunks)), data.n_jobs))
 
@@ -210,19 +226,27 @@ class JunctionTree:
             rows = np.flatnonzero(which.ravel() == kind)
             gaps = {name for name, is_absent in zip(names, absent, strict=True) if is_absent}
             columns = {n: codes[rows] for n, codes in self._columns.items() if n not in gaps}
-            cards = [self.structure.shape(name)[-1] for name in columns]
-            store = PatternStore(
-                list(columns.values()) or [np.zeros(len(rows), np.int8)], cards or [1]
-            )
-            bits = {name: 1 << j for j, name in enumerate(columns)}
+            store = self.data.store_of(rows)
             hidden, group = {*self.structure.latents, *gaps}, partial(group_children, store)
-            tree = grow_cliques(self.structure, bits, hidden, (), asked, group)
+            tree = grow_cliques(self.structure, self._bits, hidden, (), asked, group, self._dense)
             weights = self.data.dataset.weights[rows]
             here = self._place(targets, tree.open)
-            parts.append(
-                lay_rows(tree, store, columns, weights, rows, self.n_values, here, self.max_cells)
-            )
+            parts.append(self._lay_rows(tree, store, columns, weights, rows, here))
         return parts
+
+    def _lay_rows(
+        self,
+        tree: CliqueTree,
+        store: PatternStore,
+        columns: dict[str, AnyArray],
+        weights: FloatArray,
+        rows: LongArray,
+        targets: Sequence[Target],
+    ) -> LaidRows:
+        masks = {key: each.mask for key, each in self._gaussians.items()}
+        return lay_rows(
+            tree, store, columns, weights, rows, self.n_values, targets, self.max_cells, masks
+        )
 
     def _place(self, targets: Sequence[tuple[str, ...]], is_open: Collection[str]) -> list[Target]:
         """Say where the cells of targets go in the rows of a result."""
@@ -262,16 +286,24 @@ class JunctionTree:
         """Log-likelihood of a part and the weight of its impossible rows; fills the counts."""
         part = self._parts[p]
         with self._memory(p, theta) as memory:
+            offsets = self._fill(part, theta, memory.buffer)
             values, doubtful = _judge(part, memory)
             weights = part.plan.weights
             trusted = weights * ~doubtful
             log_likelihood = float(trusted[trusted > 0] @ values[trusted > 0])
             if counts is not None:
                 descend(part.plan._replace(weights=trusted), *_swap(memory))
-                counts += memory.weights[: self.n_values]
+                counts[: self.n_values] += memory.weights[: self.n_values]
+                for key, dense in part.dense.items():
+                    share = memory.weights[dense.slice].reshape(-1, dense.size)
+                    self._gaussians[key].collect(theta, self._values(part, key), share, counts)
         rescued, impossible = 0.0, 0.0
+        here = self.data.dataset.weights[part.rows]
+        log_likelihood += float(here @ offsets.sum(axis=1))
         for entry in np.flatnonzero(doubtful & (weights > 0)):
             value = self._rescue(part, theta, int(entry), float(weights[entry]), counts)
+            at = part.roots == part.plan.roots[entry]
+            rescued -= float((here[:, None] * at * offsets).sum())  # it has its own
             if value > -np.inf:
                 rescued += float(weights[entry]) * value
             else:
@@ -279,16 +311,38 @@ class JunctionTree:
         looked, lost = self._look_up(part, theta, counts)
         return log_likelihood + rescued + looked, impossible + lost
 
+    def _values(self, part: LaidRows, key: str) -> FloatArray:
+        """Values of a component's columns in each of its patterns."""
+        rows = part.rows[part.dense[key].patterns.first]
+        names = self._gaussians[key].names
+        return np.stack([self.data.dataset.column(name)[rows] for name in names], axis=1)
+
+    def _fill(self, part: LaidRows, theta: FloatArray, buffer: FloatArray) -> FloatArray:
+        """Fill the dense messages, each over its largest entry.
+
+        Returns the logarithms of these, summed for each row and tree.
+        """
+        offsets = np.zeros((len(part.rows), len(part.trees)))
+        for tree in range(len(part.trees)):
+            for item in part.tree.list_factors(tree):
+                if item.is_dense:
+                    dense, values = part.dense[item.name], self._values(part, item.name)
+                    logs = self._gaussians[item.name].log_densities(theta, values)
+                    largest = logs.max(axis=1)
+                    buffer[dense.slice] = np.exp(logs - largest[:, None]).ravel()
+                    offsets[:, tree] += largest[dense.patterns.codes]
+        return offsets
+
     def _look_up(
         self, part: LaidRows, theta: FloatArray, counts: FloatArray | None
     ) -> tuple[float, float]:
         """Add what families without open members say."""
         value, lost = 0.0, 0.0
         for lookup in part.lookups:
-            used = lookup.counts > 0
-            there = used & (theta > 0)
+            used = np.flatnonzero(lookup.counts > 0)
+            there = used[theta[used] > 0]
             value += float(lookup.counts[there] @ np.log(theta[there]))
-            lost += float(lookup.counts[used & ~there].sum())
+            lost += float(lookup.counts[used].sum() - lookup.counts[there].sum())
             if counts is not None:
                 counts[there] += lookup.counts[there]
         return value, lost
@@ -303,18 +357,19 @@ class JunctionTree:
         """Log-likelihood of the rows of a part."""
         part, rows = self._parts[p], np.zeros(len(self._parts[p].rows))
         with self._memory(p, theta) as memory:
+            offsets = self._fill(part, theta, memory.buffer)
             values, doubtful = _judge(part, memory)
+        at_place, is_rescued = np.zeros(part.n_buffer), np.zeros(part.n_buffer, bool)
+        is_rescued[part.plan.roots[doubtful]] = True
         for entry in np.flatnonzero(doubtful):
             values[entry] = self._rescue(part, theta, int(entry), 0.0, None)
-        at_place = np.zeros(part.n_buffer)
         at_place[part.plan.roots] = values
-        for places in part.roots.T:
-            rows += at_place[places]
-        with np.errstate(divide="ignore"):
-            log_theta = np.log(theta)
+        for places, offset in zip(part.roots.T, offsets.T, strict=True):
+            rows += at_place[places] + np.where(is_rescued[places], 0.0, offset)
         for lookup in part.lookups:
             there = lookup.entries >= 0
-            rows[there] += log_theta[lookup.entries[there]]
+            with np.errstate(divide="ignore"):
+                rows[there] += np.log(theta[lookup.entries[there]])
         return rows
 
     # Rows that vanish
@@ -334,21 +389,38 @@ class JunctionTree:
         codes = {name: int(column[part.rows[row]]) for name, column in self._columns.items()}
         closed = {name for name in part.tree.closed if codes[name] < 0}
         items = [item for item in items if item.name not in closed]
-        factors = [self._read(item, theta, codes) for item in items]
+        factors = [self._read(item, theta, codes, part.rows[row]) for item in items]
         cards = {n: self.structure.shape(n)[-1] for f in factors for n in f.scope}
         value = float(multiply_out(factors, cards, ()))
         if counts is None or value == -np.inf:
             return value
         for item, factor in zip(items, factors, strict=True):
             posterior = np.exp(multiply_out(factors, cards, factor.scope) - value)
+            if item.is_dense:
+                gaussian = self._gaussians[item.name]
+                share = np.zeros(gaussian.cards)
+                share[_slice(item, codes)] = weight * posterior
+                values = self._row_of(gaussian, part.rows[row])
+                gaussian.collect(theta, values, share.reshape(1, -1), counts)
+                continue
             table = self.structure.table_view(counts, item.name)
             table[_slice(item, codes)] += weight * posterior
         return value
 
-    def _read(self, item: FactorItem, theta: FloatArray, codes: dict[str, int]) -> Factor:
-        """Return the logarithm of a family's table, sliced at the values of a row."""
-        with np.errstate(divide="ignore"):
-            table = np.log(self.structure.table_view(theta, item.name)[_slice(item, codes)])
+    def _row_of(self, gaussian: GaussianFactor, row: int) -> FloatArray:
+        """The values of a component in one row."""
+        return np.array([[self.data.dataset.column(name)[row] for name in gaussian.names]])
+
+    def _read(self, item: FactorItem, theta: FloatArray, codes: dict[str, int], row: int) -> Factor:
+        """Return the logarithm of a factor, sliced at the values of a row."""
+        if item.is_dense:
+            gaussian = self._gaussians[item.name]
+            logs = gaussian.log_densities(theta, self._row_of(gaussian, row))
+            table = logs.reshape(gaussian.cards)
+        else:
+            with np.errstate(divide="ignore"):
+                table = np.log(self.structure.table_view(theta, item.name))
+        table = table[_slice(item, codes)]
         scope = tuple(m.name for m in item.members if codes.get(m.name, -1) < 0)
         return Factor(scope, np.asarray(table))
 
@@ -379,14 +451,23 @@ class JunctionTree:
         for target, posterior in zip(targets, found, strict=True):
             for row in np.flatnonzero(np.isnan(posterior).any(axis=1)):
                 codes = {name: int(column[row]) for name, column in self._columns.items()}
-                evidence = {name: code for name, code in codes.items() if code >= 0}
+                evidence = {
+                    **{n: code for n, code in codes.items() if code >= 0},
+                    **self._numbers(int(row)),
+                }
                 asked = tuple(name for name in target if name not in evidence)
                 shape = tuple(self.structure.shape(name)[-1] for name in target)
-                index = tuple(evidence.get(name, slice(None)) for name in target)
+                index = tuple(codes[n] if n in evidence else slice(None) for n in target)
                 table = np.zeros(shape)
                 with suppress(ModelError):
                     table[index] = compute_joint(self.structure, theta, asked, evidence)
                     posterior[row] = table.ravel()
+
+    def _numbers(self, row: int) -> dict[str, float]:
+        """The continuous values of a merged row."""
+        names = self.structure.continuous
+        found = {name: float(self.data.dataset.column(name)[row]) for name in names}
+        return {name: value for name, value in found.items() if not math.isnan(value)}
 
     def _asking(self, asked: frozenset[str], targets: Sequence[tuple[str, ...]]) -> JunctionTree:
         """The same engine, laid out so that some variables can be asked for."""
@@ -423,6 +504,7 @@ class JunctionTree:
         with self._memory(p, theta) as memory:
             buffer, weights, shifts = memory
             weights[:] = 0.0
+            self._fill(part, theta, buffer)
             ascend(part.plan, buffer, shifts, is_max, 0.0)
 
             def descend_rows(
