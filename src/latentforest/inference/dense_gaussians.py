@@ -80,6 +80,32 @@ class GaussianFactor:
         else:
             self._collect_block(theta, values, weights, counts)
 
+    def complete(
+        self,
+        theta: FloatArray,
+        values: FloatArray,
+        configurations: AnyArray,
+        generator: np.random.Generator | None,
+    ) -> FloatArray:
+        """Fill missing values given the others and a configuration for each row.
+
+        They are drawn or, without a generator, the expected ones.
+        """
+        means, covariances = self._join(theta)
+        filled = values.copy()
+        for seen, rows in _sort_by_gaps(values):
+            missing = np.setdiff1d(np.arange(values.shape[1]), seen)
+            for k in np.unique(configurations[rows]) if len(missing) else ():
+                here = rows[configurations[rows] == k]
+                away, rest = _complete(values[here] - means[k], covariances[k], seen)
+                drawn = means[k] + away
+                if generator is not None:
+                    root = np.linalg.cholesky(rest[np.ix_(missing, missing)])
+                    noise = generator.standard_normal((len(here), len(missing)))
+                    drawn[:, missing] += noise @ root.T
+                filled[np.ix_(here, missing)] = drawn[:, missing]
+        return filled
+
     def _join(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Means and covariances for each configuration."""
         joint = join_gaussians(self.structure, np.asarray(theta), self.names)
@@ -146,6 +172,8 @@ def _complete(
     """Expected distances where some are missing, and the covariance that these leave."""
     rest = np.zeros_like(covariance)
     missing = np.setdiff1d(np.arange(len(covariance)), seen)
+    if len(missing) == len(covariance):
+        return np.zeros_like(away), covariance
     if len(missing):
         inside = covariance[np.ix_(seen, seen)]
         gain = np.linalg.solve(inside, covariance[np.ix_(seen, missing)]).T

@@ -95,7 +95,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         dataset = self._read(X, sample_weight)
         _warn_of_constant_columns(dataset)
         _warn_of_many_states(dataset)
-        seed = _draw_seed(self.random_state)
+        seed = draw_seed(self.random_state)
         is_number = isinstance(self.time_limit, numbers.Real)
         if self.time_limit is not None and not (is_number and self.time_limit > 0):
             raise ParameterError(f"time_limit must be positive seconds, got {self.time_limit!r}")
@@ -132,7 +132,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
         """Draw rows from the learned network."""
         check_is_fitted(self, "network_")
-        return self.network_.sample(n_samples, random_state=_draw_seed(random_state))
+        return self.network_.sample(n_samples, random_state=draw_seed(random_state))
 
     def _read(self, X: Any, sample_weight: ArrayLike | None) -> Dataset:
         dataset = X if isinstance(X, Dataset) else Dataset.from_table(_check_array(X))
@@ -263,7 +263,8 @@ def weigh(dataset: Dataset, sample_weight: ArrayLike | None) -> Dataset:
     return dataset.with_weights(dataset.weights * weights)
 
 
-def _draw_seed(random_state: Any) -> int:
+def draw_seed(random_state: Any) -> int:
+    """Turn a seed, a generator or nothing into a seed."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
