@@ -18,7 +18,7 @@ from latentforest.estimation import em
 from latentforest.estimation.em import EMSettings, extend_prior, fit, free_families
 from latentforest.estimation.priors import pseudo_counts
 from latentforest.estimation.region import fit_region, make_region
-from latentforest.estimation.starts import random_starts, split_starts
+from latentforest.estimation.starts import random_starts
 from latentforest.inference import forest as forest_module
 from latentforest.inference.blocks import find_blocks, find_least
 from latentforest.inference.forest import Forest, PatternedData
@@ -422,19 +422,3 @@ def test_starts_are_valid_and_reproducible(kind):
     for start in starts:
         Network(network.structure, start)
     assert np.array_equal(starts[:2], random_starts(network.structure, data, 2, 7))
-
-
-def test_split_starts_keep_the_moments_of_a_pouch():
-    network = draw_mixed(make_mixture(3, 1), seed=0)
-    larger = make_mixture(3, 2)
-    (start,) = split_starts(network, "class", larger)
-    Network(larger, start)
-    names = larger.observed
-    means = np.stack([larger.table_view(start, name)[:, 0] for name in names], axis=1)
-    covariances = join_covariances(larger, names, start)
-    old = join_covariances(network.structure, names, np.array(network.parameters))[0]
-    mean = means.mean(axis=0)
-    between = np.mean([np.outer(m - mean, m - mean) for m in means], axis=0)
-    np.testing.assert_allclose(covariances.mean(axis=0) + between, old, rtol=1e-12)
-    np.testing.assert_allclose(mean, [network.cpd(name)[0, 0] for name in names])
-    assert np.abs(means[0] - means[1]).max() > 0.1

@@ -16,7 +16,7 @@ from latentforest.datasets.generate import with_missing
 from latentforest.estimation import em
 from latentforest.estimation.em import EMSettings, extend_prior, fit, free_families
 from latentforest.estimation.priors import pseudo_counts
-from latentforest.estimation.starts import random_starts, split_starts
+from latentforest.estimation.starts import random_starts
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.kernels.forest.em import extrapolate, log_prior, update
@@ -371,18 +371,3 @@ def test_means_of_starts_are_rows_that_differ():
         distance = np.abs(means[:, None] - rows[None]).sum(axis=2)
         assert distance.min(axis=1).max() < 1e-9
         assert len(np.unique(distance.argmin(axis=1))) == 4
-
-
-def test_split_starts_move_means():
-    data = make_profiles(2, 50)
-    structure = make_structure(data.variables, 1)
-    network = Network.from_tables(
-        structure.variables,
-        dict.fromkeys(("c0", "c1"), "class"),
-        {"class": [1.0], "c0": [[1.0, 4.0]], "c1": [[0.0, 1.0]]},
-    )
-    larger = make_structure(data.variables, 2)
-    (start,) = split_starts(network, "class", larger)
-    assert larger.table_view(start, "class").tolist() == [0.5, 0.5]
-    assert larger.table_view(start, "c0").tolist() == [[2.0, 3.0], [0.0, 3.0]]
-    Network(larger, start)

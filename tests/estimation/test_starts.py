@@ -1,10 +1,8 @@
 import numpy as np
-import pytest
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
-from latentforest.datasets.generate import generate, random_latent_class
-from latentforest.estimation.starts import SHARE, base_distribution, random_starts, split_starts
+from latentforest.estimation.starts import SHARE, base_distribution, random_starts
 from latentforest.model import Network, Structure
 
 A = Variable("A", ("a", "b", "c"))
@@ -63,29 +61,3 @@ def test_tables_of_equal_shape_differ():
 def test_weights_and_not_rows_are_counted():
     heavy = DATASET.with_weights([0.0, 0.0, 4.0, 1.0])
     assert base_distribution(STRUCTURE, heavy, "A").tolist() == [0.0, 1.0, 0.0]
-
-
-@pytest.mark.parametrize("n_classes", [1, 2, 4])
-def test_each_state_is_split_once(n_classes):
-    network = random_latent_class(4, n_classes, n_states=3, random_state=0)
-    larger = random_latent_class(4, n_classes + 1, n_states=3, random_state=0).structure
-    starts = split_starts(network, "Y1", larger)
-    assert starts.shape == (n_classes, larger.n_values)
-    for s, start in enumerate(starts):
-        Network(larger, start)
-        root = larger.table_view(start, "Y1")
-        assert root[s] == root[n_classes] == network.cpd("Y1")[s] / 2
-        table, old = larger.table_view(start, "X1"), network.cpd("X1")
-        others = np.delete(np.arange(n_classes), s)
-        assert np.array_equal(table[others], old[others])
-        assert not np.allclose(table[s], table[n_classes])
-
-
-def test_a_split_start_is_close_to_the_network_it_came_from():
-    network = random_latent_class(3, 2, random_state=0)
-    larger = random_latent_class(3, 3, random_state=0).structure
-    dataset = generate(network, 5, random_state=0)
-    assert dataset.n_rows == 5
-    for start in split_starts(network, "Y1", larger):
-        marginal = Network(larger, start).marginal("X1")
-        np.testing.assert_allclose(marginal, network.marginal("X1"), atol=0.15)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import astuple, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,12 +13,12 @@ from latentforest import DoubleHillClimbing, HillClimbing, Network, datasets, tr
 from latentforest.data import Variable
 from latentforest.datasets.generate import random_latent_class, random_latent_tree
 from latentforest.errors import ParameterError
-from latentforest.learners.hill_climbing import propose_near
+from latentforest.learners.hill_climbing import NearRelocation
 from latentforest.model import Structure
 from latentforest.search.regularity import find_irregular
 from latentforest.search.trees import model as search_model
 from latentforest.search.trees.model import LEAST_GAIN
-from latentforest.search.trees.operators import NodeRelocation
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
 from latentforest.search.trees.search import by_improvement_ratio
 from latentforest.search.trees.tree import LatentTree, Rules
 
@@ -151,7 +151,7 @@ def chain():
 
 
 def test_relocation_goes_to_a_neighbour_only(chain):
-    near = list(propose_near(chain, Rules()))
+    near = list(NearRelocation.propose(chain, Rules()))
     assert near
     assert all(each.target in chain.neighbours[each.origin] for each in near)
     assert ("X0", "Y1", "Y2") in {(each.moved, each.origin, each.target) for each in near}
@@ -163,7 +163,8 @@ def test_near_relocations_are_those_of_the_operator(chain):
         for each in NodeRelocation.propose(chain, Rules())
         if each.target in chain.neighbours[each.origin]
     ]
-    assert set(propose_near(chain, Rules())) == set(anywhere)
+    near = NearRelocation.propose(chain, Rules())
+    assert {*map(astuple, near)} == {*map(astuple, anywhere)}
     assert len(anywhere) < len(list(NodeRelocation.propose(chain, Rules())))
 
 

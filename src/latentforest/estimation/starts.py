@@ -13,7 +13,6 @@ from latentforest.inference.blocks import correlate, find_blocks
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.engine import Engine
 from latentforest.kernels.types import FloatArray
-from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
 FEWEST, MOST = 16, 128  # starts by default
@@ -62,79 +61,6 @@ def random_starts(
     for seeder, drawn in zip(seeders, draws, strict=True):
         seeder.fill(starts, drawn)
     return starts
-
-
-def split_starts(network: Network, name: str, structure: Structure) -> FloatArray:
-    """Make starts with one more state of a root: each state split in two that differ a little.
-
-    Means of Gaussians move half a deviation up and down; those of a pouch along the direction in
-    which it varies most.
-
-    Parameters
-    ----------
-    network
-        Fitted with one state less.
-    name
-        The latent root whose state is split.
-    structure
-        The structure with one more state.
-    """
-    n_states = network.structure.shape(name)[-1]
-    starts = np.empty((n_states, structure.n_values))
-    each, last = np.arange(n_states), np.full(n_states, n_states)
-    source = np.concatenate([np.tile(each, (n_states, 1)), each[:, None]], axis=1)
-    for variable in structure.names:
-        table = network.cpd(variable)
-        is_below = name in structure.parents(variable)
-        new = table[source] if is_below or variable == name else np.stack([table] * n_states)
-        if variable == name:
-            new[each, each] *= 0.5
-            new[each, last] *= 0.5
-        elif is_below and variable not in structure.continuous:
-            new[each, each], new[each, last] = _push_apart(table)
-        elif is_below and len(structure.pouch(variable)) == 1:
-            new[each, each], new[each, last] = _move_mean(table)
-        begin = structure.offset(variable)
-        starts[:, begin : begin + new[0].size] = new.reshape(n_states, -1)
-    for pouch in structure.pouches:
-        if name in structure.parents(pouch[0]):
-            for s in range(n_states):
-                tables = [structure.table_view(starts[s], variable) for variable in pouch]
-                moved = _move_pouch(np.stack([table[s] for table in tables]))
-                for i, table in enumerate(tables):
-                    table[[s, n_states]] = moved[:, i]
-    return starts
-
-
-def _push_apart(rows: FloatArray) -> FloatArray:
-    """Two distributions around each: mass moved alternately up and down."""
-    signs = np.where(np.arange(rows.shape[-1]) % 2 == 0, 1.0, -1.0)
-    pair = np.stack([rows * (1 + 0.5 * signs), rows * (1 - 0.5 * signs)])
-    pair /= pair.sum(axis=-1, keepdims=True)
-    return pair
-
-
-def _move_mean(rows: FloatArray) -> FloatArray:
-    """Two Gaussians, or lines, around each."""
-    step = 0.5 * np.sqrt(rows[..., -1])
-    pair = np.stack([rows, rows])
-    pair[0, ..., 0] += step
-    pair[1, ..., 0] -= step
-    pair[..., -1] *= 0.75
-    return pair
-
-
-def _move_pouch(rows: FloatArray) -> FloatArray:
-    """Two joint Gaussians around one: means in the first column, then covariances."""
-    means, covariances = rows[:, 0], rows[:, 1:]
-    spread = np.sqrt(np.diag(covariances))
-    sizes, directions = np.linalg.eigh(covariances / np.outer(spread, spread))
-    step = 0.5 * np.sqrt(sizes[-1]) * directions[:, -1] * spread
-    step *= np.sign(step[np.argmax(np.abs(step / spread))])
-    pair = np.stack([rows, rows])
-    pair[0, :, 0], pair[1, :, 0] = means + step, means - step
-    pair[:, :, 1:] -= np.outer(step, step)
-    return pair
 
 
 def _find_hubs(structure: Structure) -> dict[str | None, list[str]]:

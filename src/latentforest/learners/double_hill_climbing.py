@@ -13,14 +13,12 @@ from latentforest.learners.progress import Say
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.model import Network
 from latentforest.search.trees.model import Model, is_better
-from latentforest.search.trees.operators import (
-    NodeDeletion,
-    NodeIntroduction,
-    NodeRelocation,
-    StateDeletion,
-    StateIntroduction,
-)
-from latentforest.search.trees.phases import climb
+from latentforest.search.trees.operators.node_deletion import NodeDeletion
+from latentforest.search.trees.operators.node_introduction import NodeIntroduction
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
+from latentforest.search.trees.operators.state_deletion import StateDeletion
+from latentforest.search.trees.operators.state_introduction import StateIntroduction
+from latentforest.search.trees.phases import climb, propose
 from latentforest.search.trees.search import Search, by_bic
 
 
@@ -121,11 +119,8 @@ class DoubleHillClimbing(TreeSearch):
 
     def _change_structure(self, search: Search, m: Model) -> list[Model]:
         """Return the best structures next to that of a model."""
-        candidates = [
-            candidate
-            for operator in (NodeIntroduction, NodeDeletion, NodeRelocation)
-            for candidate in operator.propose(m.tree, search.rules)
-        ]
+        operators = NodeIntroduction, NodeDeletion, NodeRelocation
+        candidates = propose(m, search.rules, operators)
         n_structures = len(candidates) if self.n_structures is None else self.n_structures
         return search.step_several("structure", m, candidates, by_bic, n_structures)
 
@@ -138,4 +133,4 @@ class DoubleHillClimbing(TreeSearch):
 
 def choose_states(search: Search, m: Model) -> Model:
     """The inner hill climbing: SI and SD as long as BIC rises."""
-    return climb(search, "states", m, StateIntroduction.propose, StateDeletion.propose)
+    return climb(search, "states", m, StateIntroduction, StateDeletion)

@@ -1,28 +1,30 @@
 """EAST: expansion, adjustment, simplification until termination (Chen, Zhang and Wang 2008).
 
 The methods follow Figure 3 of the paper. Each arg max is a ``search.step``: candidates are judged
-by restricted likelihood or by data completion, and full EM is run on the one that is picked.
+by restricted likelihood or by data completion, and full EM is run on the one that is picked. The
+operators are named by the class, so that ``GaussianEAST`` has the same phases with others.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from latentforest.estimation.priors import Smoothing
 from latentforest.learners.base import NetworkLearner
 from latentforest.learners.progress import Say
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.model import Network
+from latentforest.search.trees.candidate import Candidate
 from latentforest.search.trees.model import Model, is_better
-from latentforest.search.trees.operators import (
-    NodeDeletion,
-    NodeIntroduction,
-    NodeRelocation,
-    StateDeletion,
-    StateIntroduction,
-)
-from latentforest.search.trees.phases import climb
+from latentforest.search.trees.operators.node_deletion import NodeDeletion
+from latentforest.search.trees.operators.node_introduction import NodeIntroduction
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
+from latentforest.search.trees.operators.state_deletion import StateDeletion
+from latentforest.search.trees.operators.state_introduction import StateIntroduction
+from latentforest.search.trees.phases import climb, propose
 from latentforest.search.trees.search import Search, by_bic, by_improvement_ratio
+from latentforest.search.trees.tree import Rules
 
 
 class EAST(TreeSearch):
@@ -99,6 +101,11 @@ class EAST(TreeSearch):
     (-656.6, 2)
     """
 
+    _expansion: ClassVar[tuple[type[Candidate], ...]] = (NodeIntroduction, StateIntroduction)
+    _adjustment: ClassVar[type[Candidate]] = NodeRelocation
+    _simplification: ClassVar[tuple[type[Candidate], ...]] = (StateDeletion, NodeDeletion)
+    _n_local_winners: ClassVar[int | None] = 1
+
     def __init__(
         self,
         mu: int = 8,
@@ -160,14 +167,10 @@ class EAST(TreeSearch):
             m = m3
 
     def _expand(self, search: Search, m: Model) -> Model:
-        """expand(m, D): NI and SI, chosen by improvement ratio; each NI is adjusted locally."""
+        """expand(m, D): by improvement ratio; each NI is adjusted locally."""
         rank = by_improvement_ratio if self.cost_effectiveness else by_bic
         while True:
-            candidates = [
-                *NodeIntroduction.propose(m.tree, search.rules),
-                *StateIntroduction.propose(m.tree, search.rules),
-            ]
-            m1 = search.step("expand", m, candidates, rank)
+            m1 = search.step("expand", m, propose(m, search.rules, self._expansion), rank)
             if m1 is None or not is_better(m1, m):
                 return m
             new = set(m1.network.latents) - set(m.network.latents)
@@ -175,36 +178,41 @@ class EAST(TreeSearch):
 
     def _adjust_locally(self, search: Search, m1: Model, m: Model, new: str) -> Model:
         """localAdjust(m1, m, D): move other neighbours of the old variable to the new one."""
-        hub = find_hub(m1, m, new)
-        others = set(m.tree.neighbours[hub]) - set(m1.tree.neighbours[new])
+        n_winners = self._n_local_winners
         while True:
-            candidates = [
-                candidate
-                for z in m1.tree.neighbours.get(hub, ())
-                if z in others
-                for candidate in NodeRelocation.between(m1.tree, search.rules, z, hub, {new})
-            ]
-            m2 = search.step("local adjust", m1, candidates, by_bic, 1, has_reserves=False)
+            candidates = [*self._propose_locally(m1, m, new, search.rules)]
+            m2 = search.step("local adjust", m1, candidates, by_bic, n_winners, has_reserves=False)
             if m2 is None or not is_better(m2, m1):
                 return m1
             m1 = m2
 
     def _adjust(self, search: Search, m: Model) -> Model:
         """adjust(m, D): NR anywhere."""
-        return climb(search, "adjust", m, NodeRelocation.propose)
+        return climb(search, "adjust", m, self._adjustment)
 
     def _simplify(self, search: Search, m: Model) -> Model:
-        """simplify(m, D): SD as long as it pays, then ND."""
-        m = climb(search, "simplify", m, StateDeletion.propose, has_reserves=False)
-        return climb(search, "simplify", m, NodeDeletion.propose, has_reserves=False)
+        """simplify(m, D): one operator after the other, each as long as it pays."""
+        for operator in self._simplification:
+            m = climb(search, "simplify", m, operator, has_reserves=False)
+        return m
+
+    def _propose_locally(self, m1: Model, m: Model, new: str, rules: Rules) -> Iterator[Candidate]:
+        """Yield the moves of local adjustment after a node introduction led from m to m1."""
+        hub = find_hub(m1, m, new)
+        if hub is None:
+            return
+        others = set(m.tree.neighbours[hub]) - set(m1.tree.neighbours[new])
+        for z in m1.tree.neighbours[hub]:
+            if z in others:
+                yield from NodeRelocation.between(m1.tree, rules, z, hub, {new})
 
 
-def find_hub(m1: Model, m: Model, new: str) -> str:
-    """Return the variable that a node introduction was applied to."""
+def find_hub(m1: Model, m: Model, new: str) -> str | None:
+    """Return the variable that a node introduction was applied to; none if it is gone since."""
     around = m1.tree.neighbours[new]
-    (hub,) = (
+    hubs = (
         z
         for z in m1.tree.latent_neighbours(new)
         if all(other in m.tree.neighbours[z] for other in around if other != z)
     )
-    return hub
+    return next(hubs, None)

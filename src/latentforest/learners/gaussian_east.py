@@ -2,12 +2,13 @@
 
 A latent variable has pouches below it: sets of columns with a joint Gaussian given its state. The
 phases are EAST's, with two more operators: pouching in expansion, unpouching in simplification.
+The others move whole limbs: latent variables, categorical columns, pouches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from latentforest.data import Dataset, Variable
 from latentforest.errors import DataError, ParameterError
@@ -17,30 +18,27 @@ from latentforest.estimation.starts import random_starts
 from latentforest.inference.columns import summarize
 from latentforest.inference.engine import make_engine
 from latentforest.learners.base import NetworkLearner, Work
+from latentforest.learners.east import EAST
 from latentforest.learners.progress import Say
 from latentforest.learners.starts import check_columns
-from latentforest.learners.tree_search import START_STARTS, TreeSearch
+from latentforest.learners.tree_search import START_STARTS
 from latentforest.model import Network, Structure
-from latentforest.search.pouches.candidate import PouchCandidate
 from latentforest.search.pouches.evaluation import PouchEvaluation
-from latentforest.search.pouches.operators.limbs import (
-    LimbDeletion,
-    LimbIntroduction,
-    LimbRelocation,
-    LimbStateDeletion,
-    LimbStateIntroduction,
-)
+from latentforest.search.pouches.operators.limb_deletion import LimbDeletion
+from latentforest.search.pouches.operators.limb_introduction import LimbIntroduction
+from latentforest.search.pouches.operators.limb_relocation import LimbRelocation
+from latentforest.search.pouches.operators.limb_state_deletion import LimbStateDeletion
+from latentforest.search.pouches.operators.limb_state_introduction import LimbStateIntroduction
 from latentforest.search.pouches.operators.pouching import Pouching
 from latentforest.search.pouches.operators.unpouching import Unpouching
 from latentforest.search.pouches.tree import PouchTree
-from latentforest.search.trees.model import Model, fit_fully, is_better
-from latentforest.search.trees.search import Rank, Search, by_bic, by_improvement_ratio
+from latentforest.search.trees.candidate import Candidate
+from latentforest.search.trees.model import Model, fit_fully
+from latentforest.search.trees.search import Search
 from latentforest.search.trees.tree import Rules
 
-Propose = Callable[[PouchTree, Rules], Iterator[PouchCandidate]]
 
-
-class GaussianEAST(TreeSearch):
+class GaussianEAST(EAST):
     """Latent trees over pouches of continuous columns: expand, adjust, simplify, by BIC.
 
     Categorical columns may stand beside the pouches.
@@ -104,6 +102,19 @@ class GaussianEAST(TreeSearch):
     1
     """
 
+    _expansion: ClassVar[tuple[type[Candidate], ...]] = (
+        LimbIntroduction,
+        LimbStateIntroduction,
+        Pouching,
+    )
+    _adjustment: ClassVar[type[Candidate]] = LimbRelocation
+    _simplification: ClassVar[tuple[type[Candidate], ...]] = (
+        Unpouching,
+        LimbStateDeletion,
+        LimbDeletion,
+    )
+    _n_local_winners: ClassVar[int | None] = None  # as many as in other steps
+
     def __init__(
         self,
         mu: int = 8,
@@ -152,61 +163,13 @@ class GaussianEAST(TreeSearch):
         )
         self.cost_effectiveness = cost_effectiveness
 
-    def _search(self, search: Search, m: Model) -> Model:
-        """EAST(m, D), with pouching and unpouching."""
-        while True:
-            m1 = self._expand(search, m)
-            m2 = self._adjust(search, m1)
-            m3 = self._simplify(search, m2)
-            if not is_better(m3, m):
-                return m
-            m = m3
-
-    def _expand(self, search: Search, m: Model) -> Model:
-        """NI, SI and PO, chosen by improvement ratio; each NI is adjusted locally."""
-        rank = by_improvement_ratio if self.cost_effectiveness else by_bic
-        operators = (
-            LimbIntroduction.propose_in,
-            LimbStateIntroduction.propose_in,
-            Pouching.propose_in,
-        )
-        while True:
-            m1 = _step(search, "expand", m, operators, rank)
-            if m1 is None or not is_better(m1, m):
-                return m
-            new = set(m1.network.latents) - set(m.network.latents)
-            m = self._adjust_locally(search, m1, m, *new) if new else m1
-
-    def _adjust_locally(self, search: Search, m1: Model, m: Model, new: str) -> Model:
-        """Move other limbs of the old variable to the new one."""
-        before = PouchTree.of(m.network.structure)
-        while True:
-            tree = PouchTree.of(m1.network.structure)
-            candidates = [
-                candidate
-                for hub in tree.latents_around(new)
-                for limb in tree.limbs[hub]
-                if limb in before.limbs[hub]
-                for candidate in LimbRelocation.between(tree, search.rules, limb, hub, [new])
-            ]
-            m2 = search.step("local adjust", m1, candidates, by_bic, has_reserves=False)
-            if m2 is None or not is_better(m2, m1):
-                return m1
-            m1 = m2
-
-    def _adjust(self, search: Search, m: Model) -> Model:
-        """NR anywhere."""
-        return _climb(search, "adjust", m, LimbRelocation.propose_in)
-
-    def _simplify(self, search: Search, m: Model) -> Model:
-        """UP, then SD, then ND, each as long as it pays."""
-        for propose in (
-            Unpouching.propose_in,
-            LimbStateDeletion.propose_in,
-            LimbDeletion.propose_in,
-        ):
-            m = _climb(search, "simplify", m, propose, has_reserves=False)
-        return m
+    def _propose_locally(self, m1: Model, m: Model, new: str, rules: Rules) -> Iterator[Candidate]:
+        """Yield the moves of limbs of the latent variables around the new one to it."""
+        before, tree = (PouchTree.of(each.network.structure) for each in (m, m1))
+        for hub in tree.latents_around(new):
+            for limb in tree.limbs[hub]:
+                if limb in before.limbs[hub]:
+                    yield from LimbRelocation.between(tree, rules, limb, hub, [new])
 
     def _open(self, work: Work) -> Search:
         search = super()._open(work)
@@ -244,32 +207,6 @@ def _read_start(start: Any) -> Network:
             f"start must be a Network or a fitted learner, got {type(start).__name__}"
         )
     return network
-
-
-def _step(
-    search: Search,
-    phase: str,
-    m: Model,
-    operators: tuple[Propose, ...],
-    rank: Rank,
-    has_reserves: bool = True,
-) -> Model | None:
-    tree = PouchTree.of(m.network.structure)
-    candidates = [each for propose in operators for each in propose(tree, search.rules)]
-    return search.step(phase, m, candidates, rank, has_reserves=has_reserves)
-
-
-def _climb(
-    search: Search, phase: str, m: Model, propose: Propose, has_reserves: bool = True
-) -> Model:
-    """Apply an operator as long as BIC rises; not where it led nowhere before."""
-    while (m, (propose,)) not in search.settled:
-        m1 = _step(search, phase, m, (propose,), by_bic, has_reserves)
-        if m1 is None or not is_better(m1, m):
-            search.settled.add((m, (propose,)))
-        else:
-            m = m1
-    return m
 
 
 def make_start(table: Dataset) -> Structure:

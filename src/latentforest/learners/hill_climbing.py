@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.search.trees.model import Model, is_better
-from latentforest.search.trees.operators import (
-    NodeDeletion,
-    NodeIntroduction,
-    NodeRelocation,
-    StateDeletion,
-    StateIntroduction,
-)
+from latentforest.search.trees.operators.node_deletion import NodeDeletion
+from latentforest.search.trees.operators.node_introduction import NodeIntroduction
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
+from latentforest.search.trees.operators.state_deletion import StateDeletion
+from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.phases import climb
 from latentforest.search.trees.search import Search, by_improvement_ratio
 from latentforest.search.trees.tree import LatentTree, Rules
@@ -58,17 +57,21 @@ class HillClimbing(TreeSearch):
 
     def _expand(self, search: Search, m: Model) -> Model:
         """NI, SI and NR to a neighbour, by improvement ratio."""
-        operators = NodeIntroduction.propose, StateIntroduction.propose, propose_near
+        operators = NodeIntroduction, StateIntroduction, NearRelocation
         return climb(search, "expand", m, *operators, rank=by_improvement_ratio)
 
     def _simplify(self, search: Search, m: Model) -> Model:
         """SD and ND, by BIC."""
-        return climb(search, "simplify", m, StateDeletion.propose, NodeDeletion.propose)
+        return climb(search, "simplify", m, StateDeletion, NodeDeletion)
 
 
-def propose_near(tree: LatentTree, rules: Rules) -> Iterator[NodeRelocation]:
-    """Yield the relocations to a latent variable next to the origin."""
-    for origin in tree.latents:
-        beside = set(tree.latent_neighbours(origin))
-        for moved in tree.neighbours[origin]:
-            yield from NodeRelocation.between(tree, rules, moved, origin, beside - {moved})
+@dataclass(frozen=True)
+class NearRelocation(NodeRelocation):
+    """NR to a latent variable next to the origin."""
+
+    @classmethod
+    def propose(cls, tree: LatentTree, rules: Rules) -> Iterator[NodeRelocation]:
+        for origin in tree.latents:
+            beside = set(tree.latent_neighbours(origin))
+            for moved in tree.neighbours[origin]:
+                yield from cls.between(tree, rules, moved, origin, beside - {moved})

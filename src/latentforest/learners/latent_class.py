@@ -24,7 +24,7 @@ from latentforest.data.table import Table
 from latentforest.errors import LatentForestWarning, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.estimation.starts import count_starts, random_starts, split_starts
+from latentforest.estimation.starts import count_starts, random_starts
 from latentforest.inference.engine import Engine, make_engine
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
@@ -39,6 +39,7 @@ from latentforest.scores.goodness import (
     compute_goodness_of_fit,
 )
 from latentforest.scores.validation import cross_validate
+from latentforest.search.states import split_starts
 
 COVARIANCES = (
     "diagonal",

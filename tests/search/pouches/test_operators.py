@@ -9,13 +9,11 @@ from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.search.pouches.candidate import fit_locally, name_rests
 from latentforest.search.pouches.evidence import Evidence
-from latentforest.search.pouches.operators.limbs import (
-    LimbDeletion,
-    LimbIntroduction,
-    LimbRelocation,
-    LimbStateDeletion,
-    LimbStateIntroduction,
-)
+from latentforest.search.pouches.operators.limb_deletion import LimbDeletion
+from latentforest.search.pouches.operators.limb_introduction import LimbIntroduction
+from latentforest.search.pouches.operators.limb_relocation import LimbRelocation
+from latentforest.search.pouches.operators.limb_state_deletion import LimbStateDeletion
+from latentforest.search.pouches.operators.limb_state_introduction import LimbStateIntroduction
 from latentforest.search.pouches.operators.pouching import Pouching, merge_pouches
 from latentforest.search.pouches.operators.unpouching import Unpouching, split_pouch
 from latentforest.search.pouches.tree import PouchTree
@@ -37,7 +35,7 @@ EFFORT = LocalEffort(mu=3, nu=4, seed=1)
 
 
 def propose(tree, rules=RULES, operators=OPERATORS):
-    return [candidate for each in operators for candidate in each.propose_in(tree, rules)]
+    return [candidate for each in operators for candidate in each.propose(tree, rules)]
 
 
 def as_sets(tree):
@@ -83,12 +81,12 @@ def test_all_operators_have_candidates():
 @pytest.mark.parametrize("kind", sorted(SHAPES))
 def test_pouching_and_unpouching_are_inverses(kind):
     tree = PouchTree.of(make_pouch_structure(kind))
-    for candidate in Pouching.propose_in(tree, RULES):
+    for candidate in Pouching.propose(tree, RULES):
         (merged,) = candidate.limbs
         back = split_pouch(candidate.after, candidate.hub, merged, candidate.right)
         assert as_sets(back.after) == as_sets(tree)
         assert back.change == -candidate.change
-    for candidate in Unpouching.propose_in(tree, RULES):
+    for candidate in Unpouching.propose(tree, RULES):
         back = merge_pouches(candidate.after, candidate.hub, *candidate.limbs)
         assert as_sets(back.after) == as_sets(tree)
         assert back.change == -candidate.change
@@ -99,15 +97,15 @@ def test_other_operators_have_inverses(kind):
     tree = PouchTree.of(make_pouch_structure(kind))
     for candidate in propose(tree, operators=[LimbIntroduction, LimbRelocation]):
         if isinstance(candidate, LimbIntroduction):
-            inverses = LimbDeletion.propose_in(candidate.after, RULES)
+            inverses = LimbDeletion.propose(candidate.after, RULES)
         else:
             (limb,) = candidate.limbs
             inverses = LimbRelocation.between(
                 candidate.after, RULES, limb, candidate.hub, [candidate.old]
             )
         assert any(as_sets(each.after) == as_sets(tree) for each in inverses), candidate
-    for candidate in LimbStateIntroduction.propose_in(tree, RULES):
-        inverses = LimbStateDeletion.propose_in(candidate.after, RULES)
+    for candidate in LimbStateIntroduction.propose(tree, RULES):
+        inverses = LimbStateDeletion.propose(candidate.after, RULES)
         assert any(as_sets(each.after) == as_sets(tree) for each in inverses)
 
 
@@ -193,7 +191,7 @@ def test_estimates_of_pouching_are_gains_of_completed_rows():
     data = PatternedData(draw_rows(network, 400, missing=0.0))
     evidence = Evidence(network, data)
     shares = evidence.posteriors["Y1"] * evidence.weights[:, None]
-    for candidate in Pouching.propose_in(evidence.tree, RULES):
+    for candidate in Pouching.propose(evidence.tree, RULES):
         if len(candidate.left) + len(candidate.right) > 2:
             continue
         x, y = (data.dataset.column(name) for name in candidate.limbs[0])

@@ -14,15 +14,14 @@ from latentforest.search.tables import mix, soften
 from latentforest.search.trees import restricted as restricted_module
 from latentforest.search.trees.candidate import LocalEffort
 from latentforest.search.trees.model import Model, fit_fully
-from latentforest.search.trees.operators import (
-    NodeDeletion,
-    NodeIntroduction,
-    NodeRelocation,
-    StateDeletion,
-    StateIntroduction,
-)
+from latentforest.search.trees.operators.node_deletion import NodeDeletion
+from latentforest.search.trees.operators.node_introduction import NodeIntroduction
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
+from latentforest.search.trees.operators.state_deletion import StateDeletion
+from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.restricted import evaluate_restricted, fit_slowly
 from latentforest.search.trees.tree import LatentTree, Rules
+from reference.operators import OPERATORS
 from reference.restricted import climb_restricted_pyramid, list_starts, put_tables
 from reference.restricted_mixed import (
     climb_mixed,
@@ -33,7 +32,6 @@ from reference.restricted_mixed import (
     step_mixed,
 )
 
-OPERATORS = [NodeIntroduction, StateIntroduction, NodeRelocation, StateDeletion, NodeDeletion]
 SEEDS = range(8)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings, fit
-from latentforest.estimation.starts import random_starts, split_starts
+from latentforest.estimation.starts import random_starts
 from latentforest.inference.engine import make_engine
 from latentforest.inference.forest import PatternedData
 from latentforest.kernels.types import FloatArray
@@ -18,6 +18,7 @@ from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.search.naming import name_latents, name_new_latent
+from latentforest.search.states import split_starts
 
 COVARIANCES = ("diagonal", "full", "best")
 N_BESIDES = 4  # random starts beside those of one class less, one of them split

@@ -23,12 +23,10 @@ from latentforest.model.network import Network
 from latentforest.search.tables import pack
 from latentforest.search.trees.candidate import Candidate, LocalEffort, Proposal
 from latentforest.search.trees.model import Model, fit_fully, is_better
-from latentforest.search.trees.operators import (
-    NodeDeletion,
-    NodeRelocation,
-    StateDeletion,
-    StateIntroduction,
-)
+from latentforest.search.trees.operators.node_deletion import NodeDeletion
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
+from latentforest.search.trees.operators.state_deletion import StateDeletion
+from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.restricted import evaluate_restricted
 from latentforest.search.trees.tree import LatentTree, Rules
 from latentforest.search.trees.tree_candidate import TreeCandidate

@@ -18,8 +18,7 @@ from latentforest.model.conjugate import NormalGamma
 from latentforest.model.structure import Structure
 from latentforest.search.incremental.candidate import JoinCandidate, fit_candidate
 from latentforest.search.incremental.context import GrowthContext
-
-APART = 0.5  # share of the counts that moves up and down when a state is split
+from latentforest.search.states import alternate, merge_shares, move_apart
 
 
 def introduce_state(context: GrowthContext, candidate: JoinCandidate, name: str) -> JoinCandidate:
@@ -43,9 +42,7 @@ def remove_state(context: GrowthContext, candidate: JoinCandidate, name: str) ->
     structure = with_states(old, name, n_states - 1)
     starts = []
     for a, b in combinations(range(n_states), 2):
-        rows = np.eye(n_states)
-        rows[a] += rows[b]
-        rows = np.delete(rows, b, axis=0)
+        rows = merge_shares(np.eye(n_states), a, b).T
         starts.append(move_states(context, candidate, structure, name, rows, False))
     return fit_candidate(context, "SR", candidate.parts, structure, np.stack(starts))
 
@@ -99,8 +96,7 @@ def move_states(
         counts = old.table_view(values, child) - old.table_view(before, child)
         rows = blend @ np.maximum(counts, 0.0)
         if is_split:
-            signs = np.where(np.arange(rows.shape[1]) % 2 == 0, APART, -APART)
-            rows *= 1.0 + _find_sides(blend)[:, None] * signs
+            rows *= 1.0 + _find_sides(blend)[:, None] * alternate(rows.shape[1])
         structure.table_view(q, child)[...] += rows
     return q
 
@@ -132,9 +128,7 @@ def _move_gaussian(
     mean = n @ now.mean / total
     variance = (n * (now.variance + (now.mean - mean[:, None]) ** 2)).sum(axis=1) / total
     if is_split:
-        sides = _find_sides(blend)
-        mean = mean + 0.5 * sides * np.sqrt(variance)
-        variance = np.where(sides != 0, 0.75 * variance, variance)
+        mean, variance = move_apart(mean, variance, _find_sides(blend))
     shape = prior.shape.flat[0] + 0.5 * total
     after = NormalGamma(mean, prior.weight.flat[0] + total, shape, shape * variance)
     write_family(structure, q, child, after)

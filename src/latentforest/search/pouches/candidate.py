@@ -23,6 +23,7 @@ from latentforest.search.pouches.evidence import Evidence
 from latentforest.search.pouches.tree import Limb, PouchTree, Tables, assemble
 from latentforest.search.tables import soften
 from latentforest.search.trees.candidate import Candidate, LocalEffort, Proposal
+from latentforest.search.trees.model import Model
 from latentforest.search.trees.tree import Rules
 
 LOCAL_TOLERANCE = 1e-6  # gain per row at which local EM stops
@@ -47,13 +48,17 @@ class PouchCandidate(Candidate):
     limbs: tuple[Limb, ...]
 
     @classmethod
+    def view(cls, model: Model) -> PouchTree:
+        return PouchTree.of(model.network.structure)
+
+    @classmethod
     @abstractmethod
-    def propose_in(cls, tree: PouchTree, rules: Rules) -> Iterator[PouchCandidate]:
+    def propose(cls, tree: PouchTree, rules: Rules) -> Iterator[PouchCandidate]:
         """Yield the candidates of this operator, regular models only."""
 
-    @abstractmethod
     def guess(self, evidence: Evidence, effort: LocalEffort) -> list[Tables]:
-        """Guess the free tables, in one or more ways."""
+        """Guess the free tables, in one or more ways; here, by the posterior of the hub."""
+        return [guess_limbs(evidence, self.limbs, evidence.posteriors[self.hub])]
 
     def estimate(self, evidence: Evidence) -> float:
         """Estimate the gain of log-likelihood from completed rows; many are not judged further."""

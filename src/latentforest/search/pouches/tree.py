@@ -106,6 +106,10 @@ class PouchTree:
         """Return a tree in which a latent variable, maybe a new one, has so many states."""
         return replace(self, cards={**self.cards, name: card})
 
+    def swap(self, name: str, old: str, new: str) -> tuple[Limb, ...]:
+        """Limbs of a latent variable with one latent neighbour replaced by another."""
+        return tuple((new,) if limb == (old,) else limb for limb in self.limbs[name])
+
     def without(self, name: str) -> PouchTree:
         """Return a tree without a latent variable that is nobody's limb."""
         cards = {z: card for z, card in self.cards.items() if z != name}

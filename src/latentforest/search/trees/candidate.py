@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import zlib
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from latentforest.kernels.forest.em import Limits
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
+from latentforest.search.trees.model import Model
+from latentforest.search.trees.tree import Rules
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to apply an operator to a model.
+    """One way to apply an operator to a model; the class is the operator.
 
-    ``change`` is by how much the dimension grows.
+    ``change`` is by how much the dimension grows. ``heeds_any_mediator`` says whether an operator
+    proposes other candidates where ``Rules.any_mediator`` is set.
     """
 
     operator: ClassVar[str]
+    heeds_any_mediator: ClassVar[bool] = False
     change: int
+
+    @classmethod
+    @abstractmethod
+    def view(cls, model: Model) -> Any:
+        """Return the view of a model's tree that candidates are proposed from."""
+
+    @classmethod
+    @abstractmethod
+    def propose(cls, tree: Any, rules: Rules) -> Iterator[Candidate]:
+        """Yield the candidates of this operator, regular models only."""
 
     @abstractmethod
     def edit(self, network: Network) -> Network:

@@ -21,9 +21,9 @@ from latentforest.model.spanning import Edge, spanning_forest
 from latentforest.model.structure import Structure
 from latentforest.search.naming import name_new_latent
 from latentforest.search.regularity import most_states
+from latentforest.search.states import Around, merge_states
 from latentforest.search.tables import mix, pack
-from latentforest.search.trees.operators.state_deletion import merge_states
-from latentforest.search.trees.states import Around, with_states
+from latentforest.search.trees.states import with_states
 
 BLUR = 0.05  # share of the uniform distribution in the table of a column below its latent copy
 

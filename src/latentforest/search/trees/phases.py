@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from latentforest.search.trees.candidate import Candidate
 from latentforest.search.trees.model import Model, is_better
 from latentforest.search.trees.search import Rank, Search, by_bic
-from latentforest.search.trees.tree import LatentTree, Rules
+from latentforest.search.trees.tree import Rules
 
-Propose = Callable[[LatentTree, Rules], Iterable[Candidate]]
+
+def propose(m: Model, rules: Rules, operators: Iterable[type[Candidate]]) -> list[Candidate]:
+    """List the candidates of some operators, each of which has its own view of the tree."""
+    return [each for operator in operators for each in operator.propose(operator.view(m), rules)]
 
 
 def climb(
     search: Search,
     phase: str,
     m: Model,
-    *operators: Propose,
+    *operators: type[Candidate],
     rank: Rank = by_bic,
     has_reserves: bool = True,
 ) -> Model:
@@ -33,14 +36,14 @@ def climb(
     m
         Where to begin.
     operators
-        Functions that propose candidates; all of them compete in each step.
+        All of them compete in each step.
     rank
         What decides between candidates.
     has_reserves
         Whether more candidates get full EM where no winner is better.
     """
     while (m, operators) not in search.settled:
-        candidates = [each for propose in operators for each in propose(m.tree, search.rules)]
+        candidates = propose(m, search.rules, operators)
         m1 = search.step(phase, m, candidates, rank, has_reserves=has_reserves)
         if m1 is None or not is_better(m1, m):
             search.settled.add((m, operators))

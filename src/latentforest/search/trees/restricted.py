@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -15,9 +15,8 @@ from latentforest.search.tables import soften
 from latentforest.search.trees.candidate import Candidate, LocalEffort, Proposal
 from latentforest.search.trees.local_fits import LocalFits, batch
 from latentforest.search.trees.model import Model
-from latentforest.search.trees.tree_candidate import TreeCandidate
-
-Tell = Callable[[Sequence[Proposal] | LocalFits], None]
+from latentforest.search.trees.search import Tell
+from latentforest.search.trees.tree_candidate import by_operator
 
 
 def evaluate_restricted(
@@ -36,17 +35,13 @@ def evaluate_restricted(
     tell
         Called with proposals as they come.
     """
-    by_operator: dict[type[TreeCandidate], list[Candidate]] = {}
-    for candidate in candidates:
-        assert isinstance(candidate, TreeCandidate)
-        by_operator.setdefault(type(candidate), []).append(candidate)
     messages = model.messages
     if not messages.agree_with(model.log_likelihood):
         return _fit_all_slowly(model, candidates, effort, tell)
     is_tree = len(model.network.structure.roots) == 1
 
     def plan() -> Iterator[LocalFits]:
-        for operator, group in by_operator.items():
+        for operator, group in by_operator(candidates).items():
             for fit in operator.plan_fits(messages, group, effort):
                 if not is_tree:
                     fit.rest = lambda root: messages.rest(root, model.log_likelihood)

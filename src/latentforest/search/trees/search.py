@@ -20,7 +20,6 @@ from latentforest.search.trees.candidate import Candidate, LocalEffort, Proposal
 from latentforest.search.trees.journal import Journal
 from latentforest.search.trees.local_fits import LocalFits
 from latentforest.search.trees.model import LEAST_GAIN, Model, fit_fully, is_better
-from latentforest.search.trees.operators import NodeIntroduction
 from latentforest.search.trees.trace import Trace
 from latentforest.search.trees.tree import Rules
 
@@ -126,7 +125,7 @@ class Search:
     max_steps: int | None
     journal: Journal
     trace: Trace = field(default_factory=Trace)
-    settled: set[tuple[Model, tuple[Any, ...]]] = field(default_factory=set)
+    settled: set[tuple[Model, tuple[type[Candidate], ...]]] = field(default_factory=set)
     lifts: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
@@ -145,8 +144,9 @@ class Search:
     def allow_any_mediator(self, is_allowed: bool) -> None:
         """Say whether new latent variables may have fewer states than the paper gives them."""
         self.rules = replace(self.rules, any_mediator=is_allowed)
-        introduce = NodeIntroduction.propose
-        self.settled = {each for each in self.settled if introduce not in each[1]}
+        self.settled = {
+            each for each in self.settled if not any(op.heeds_any_mediator for op in each[1])
+        }
 
     def start(self, fit: Callable[[], Model]) -> Model:
         """Fit the initial model."""

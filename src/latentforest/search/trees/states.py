@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -12,33 +14,16 @@ from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
+from latentforest.search.states import APART, Around
 from latentforest.search.tables import pack
 from latentforest.search.trees.candidate import LocalEffort
 from latentforest.search.trees.local_fits import LocalFits
 from latentforest.search.trees.random_tables import draw_gaussians
 from latentforest.search.trees.star import bundle_around
-from latentforest.search.trees.tree import LatentTree, edge_dimension, node_dimension
+from latentforest.search.trees.tree import LatentTree, Rules, edge_dimension, node_dimension
 from latentforest.search.trees.tree_candidate import TreeCandidate
 
-HALF = 0.5  # deviation that the means of a split Gaussian move
-
-
-@dataclass(frozen=True)
-class Around:
-    """The tables around a latent variable: P(hub) and P(neighbour | hub).
-
-    ``steps`` are how far the means of the continuous neighbours should move when a state is split,
-    for each state.
-    """
-
-    prior: FloatArray
-    tables: Mapping[str, FloatArray]
-    continuous: Collection[str]
-    steps: Mapping[str, FloatArray] = field(default_factory=dict)
-
-
 Guess = Callable[[Around], Around]
-Guesses = Callable[[Around], list[Around]]
 
 
 def change_of_card(tree: LatentTree, hub: str, card: int) -> int:
@@ -62,11 +47,29 @@ def with_states(network: Network, hub: str, card: int, guess: Guess) -> Network:
 
 @dataclass(frozen=True)
 class CardCandidate(TreeCandidate):
-    """``hub`` with ``card`` states."""
+    """``hub`` with ``card`` states, ``step`` more than it has; all tables around it are free."""
 
+    step: ClassVar[int]
     hub: str
     card: int
     neighbours: tuple[str, ...]
+
+    @classmethod
+    def propose(cls, tree: LatentTree, rules: Rules) -> Iterator[Self]:
+        for hub in tree.latents:
+            card = tree.cards[hub] + cls.step
+            if hub not in rules.fixed and cls.is_allowed(tree, rules, hub, card):
+                yield cls(change_of_card(tree, hub, card), hub, card, tree.neighbours[hub])
+
+    @classmethod
+    @abstractmethod
+    def is_allowed(cls, tree: LatentTree, rules: Rules, hub: str, card: int) -> bool:
+        """Whether a latent variable may have so many states."""
+
+    @classmethod
+    @abstractmethod
+    def guess(cls, around: Around) -> list[Around]:
+        """Guess the tables, in one or more ways."""
 
     @property
     def root(self) -> str:
@@ -79,6 +82,9 @@ class CardCandidate(TreeCandidate):
     def __str__(self) -> str:
         return f"{self.hub} with {self.card} states"
 
+    def edit(self, network: Network) -> Network:
+        return with_states(network, self.hub, self.card, lambda around: self.guess(around)[0])
+
     def realise(self, network: Network, tables: FloatArray) -> Network:
         network = network.rooted_at(self.hub)
         structure = network.structure.with_variable(Variable.hidden(self.hub, self.card))
@@ -89,24 +95,26 @@ class CardCandidate(TreeCandidate):
             taken += math.prod(shape)
         return pack(structure, network, given)
 
+    @classmethod
+    def plan_fits(
+        cls, messages: Messages, candidates: Sequence[Self], effort: LocalEffort
+    ) -> Iterator[LocalFits]:
+        return (_plan_fit(messages, candidate, effort) for candidate in candidates)
 
-def plan_fit(
-    messages: Messages, candidate: CardCandidate, effort: LocalEffort, guesses: Guesses
-) -> LocalFits:
+
+def _plan_fit(messages: Messages, candidate: CardCandidate, effort: LocalEffort) -> LocalFits:
     """Local fit of all tables around a hub with another number of states.
 
     Starts are good guesses, then random ones. The kernel makes those of the categorical neighbours.
     """
     hub, card = candidate.hub, candidate.card
-    noise = _draw(messages, candidate, effort, guesses)
+    noise = _draw(messages, candidate, effort)
     tasks = bundle_around(messages, hub, card, noise, effort.mu)
     n_values = card * (1 + sum(map(messages.card, messages.neighbours(hub))))
     return LocalFits(messages, effort.limits, [candidate], tasks, n_values, [0])
 
 
-def _draw(
-    messages: Messages, candidate: CardCandidate, effort: LocalEffort, guesses: Guesses
-) -> FloatArray:
+def _draw(messages: Messages, candidate: CardCandidate, effort: LocalEffort) -> FloatArray:
     """Draw what the starts are made of; see `star_starts.start_star`."""
     hub, card, mu = candidate.hub, candidate.card, effort.mu
     names, continuous = messages.neighbours(hub), messages.network.structure.continuous
@@ -117,7 +125,7 @@ def _draw(
         return rng.standard_exponential(mu * card * (n_columns + 1))
     tables = {z: messages.table(hub, z) for z in numbers}
     steps = find_steps(messages, hub, sorted(numbers))
-    guessed = guesses(Around(messages.table(hub), tables, numbers, steps))
+    guessed = candidate.guess(Around(messages.table(hub), tables, numbers, steps))
     drawn = draw_gaussians(messages, hub, names, rng, mu, card)
     n_columns = sum(messages.card(z) for z in names if z not in tables)
     noise = rng.standard_exponential(mu * card * (n_columns + 1))
@@ -141,6 +149,6 @@ def find_steps(messages: Messages, hub: str, names: Sequence[str]) -> dict[str, 
         total = max(float(shares[:, k].sum()), np.finfo(float).tiny)
         spread = (away * shares[:, k, None]).T @ away / total
         squares, axes = np.linalg.eigh(spread)
-        step = HALF * np.sqrt(max(squares[-1], 0.0)) * axes[:, -1] * units
-        steps[k] = np.clip(step, -HALF * np.sqrt(variances), HALF * np.sqrt(variances))
+        step = APART * np.sqrt(max(squares[-1], 0.0)) * axes[:, -1] * units
+        steps[k] = np.clip(step, -APART * np.sqrt(variances), APART * np.sqrt(variances))
     return {z: steps[:, i] for i, z in enumerate(names)}

@@ -16,20 +16,19 @@ from latentforest.model import Network
 from latentforest.search.trees.candidate import LocalEffort
 from latentforest.search.trees.completion import gaussians as module
 from latentforest.search.trees.completion.counts import Completion
-from latentforest.search.trees.completion.scores import SCORES, pick_by_data_completion
+from latentforest.search.trees.evaluation import pick_by_data_completion
 from latentforest.search.trees.model import Model
-from latentforest.search.trees.operators import (
-    NodeDeletion,
-    NodeIntroduction,
-    NodeRelocation,
-    StateDeletion,
-    StateIntroduction,
-)
+from latentforest.search.trees.operators.node_deletion import NodeDeletion
+from latentforest.search.trees.operators.node_introduction import NodeIntroduction
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
+from latentforest.search.trees.operators.state_deletion import StateDeletion
+from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.search import by_bic
 from latentforest.search.trees.tree import Rules
 from reference import completion as counts_oracle
 from reference import mixed_completion as oracle
 from reference.mixed_trees import make_mixed_tree
+from reference.operators import OPERATORS
 from reference.restricted_mixed import draw_mixed_rows, draw_mixed_tree
 
 RULES = Rules(any_mediator=True)
@@ -53,7 +52,7 @@ class Case:
         return list(operator.propose(self.model.tree, RULES))
 
     def score(self, candidates):
-        return SCORES[type(candidates[0])](Completion(self.model.messages), candidates)
+        return type(candidates[0]).score(Completion(self.model.messages), candidates)
 
     def gain(self, candidate):
         """By how much a candidate's expected BIC is higher."""
@@ -144,8 +143,10 @@ def test_introductions_are_scored_by_what_is_measured(case):
 
 def test_all_kinds_of_candidates_and_pairs_were_compared():
     cases = [Case(seed, 0.0) for seed in SEEDS]
-    kinds = {type(each) for case in cases for operator in SCORES for each in case.propose(operator)}
-    assert kinds == set(SCORES)
+    kinds = {
+        type(each) for case in cases for operator in OPERATORS for each in case.propose(operator)
+    }
+    assert kinds == set(OPERATORS)
     pairs = set()
     for case in cases:
         kind = dict.fromkeys(case.structure.continuous, "number")
@@ -187,9 +188,9 @@ def test_units_change_no_score():
     network = Network.from_tables(case.structure.variables, parents, tables)
     data = PatternedData(scale(case.model.data.dataset, 1e3, 1e5))
     other = Completion(Model(network, 0.0, data).messages)
-    for operator in SCORES:
+    for operator in OPERATORS:
         candidates = case.propose(operator)
-        scores = SCORES[operator](other, candidates)
+        scores = operator.score(other, candidates)
         assert scores == pytest.approx(case.score(candidates), rel=1e-6, abs=1e-6)
 
 
@@ -206,12 +207,12 @@ def test_columns_that_are_the_same_have_finite_scores():
     completion = Completion(model.messages)
     for operator in (StateDeletion, NodeIntroduction, StateIntroduction):
         candidates = list(operator.propose(model.tree, Rules()))
-        assert np.all(np.isfinite(SCORES[operator](completion, candidates)))
+        assert np.all(np.isfinite(operator.score(completion, candidates)))
 
 
 def test_winners_do_not_depend_on_threads():
     case = Case(3, 0.15)
-    candidates = [each for operator in SCORES for each in case.propose(operator)]
+    candidates = [each for operator in OPERATORS for each in case.propose(operator)]
 
     def pick(n_jobs):
         case.model.data.n_jobs = n_jobs

@@ -22,19 +22,18 @@ from latentforest.model import Network, Structure
 from latentforest.search.regularity import find_irregular
 from latentforest.search.trees.candidate import LocalEffort
 from latentforest.search.trees.completion.counts import Completion
-from latentforest.search.trees.completion.scores import SCORES, pick_by_data_completion
+from latentforest.search.trees.evaluation import pick_by_data_completion
 from latentforest.search.trees.model import Model, fit_fully
-from latentforest.search.trees.operators import (
-    NodeDeletion,
-    NodeIntroduction,
-    NodeRelocation,
-    StateDeletion,
-    StateIntroduction,
-)
+from latentforest.search.trees.operators.node_deletion import NodeDeletion
+from latentforest.search.trees.operators.node_introduction import NodeIntroduction
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
+from latentforest.search.trees.operators.state_deletion import StateDeletion
+from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.search import by_bic
 from latentforest.search.trees.tree import Rules
 from reference import completion as oracle
 from reference.enumeration import tree_joint
+from reference.operators import OPERATORS
 from reference.random_networks import fill_randomly
 
 RULES = Rules(any_mediator=True)
@@ -88,7 +87,7 @@ class Case:
         return list(operator.propose(self.model.tree, RULES))
 
     def score(self, candidates):
-        return SCORES[type(candidates[0])](Completion(self.model.messages), candidates)
+        return type(candidates[0]).score(Completion(self.model.messages), candidates)
 
     def gain(self, candidate):
         """By how much a candidate's expected BIC is higher, families counted in completed data.
@@ -204,14 +203,14 @@ def test_scores_are_gains_of_expected_bic(case, operator):
 def test_all_kinds_of_candidates_were_compared():
     proposed = [each for network in NETWORKS.values() for each in propose_all(network)]
     kinds = {type(each) for each in proposed}
-    assert kinds == set(SCORES)
+    assert kinds == set(OPERATORS)
     relocations = [each for each in proposed if isinstance(each, NodeRelocation)]
     assert {each.dissolved is None for each in relocations} == {True, False}
 
 
 def propose_all(network):
     tree = Model(network, 0.0, None).tree
-    return [each for operator in SCORES for each in operator.propose(tree, RULES)]
+    return [each for operator in OPERATORS for each in operator.propose(tree, RULES)]
 
 
 def test_mediators_are_scored_by_g2_and_only_the_largest_counts(case):
@@ -264,9 +263,9 @@ def plain_case():
 
 
 def test_each_operator_has_one_winner(plain_case):
-    candidates = [each for operator in SCORES for each in plain_case.propose(operator)]
+    candidates = [each for operator in OPERATORS for each in plain_case.propose(operator)]
     winners = pick(plain_case, candidates)
-    assert [type(each.candidate) for each in winners] == list(SCORES)
+    assert [type(each.candidate) for each in winners] == OPERATORS
     for winner in winners:
         group = plain_case.propose(type(winner.candidate))
         scores = plain_case.score(group)
@@ -276,7 +275,7 @@ def test_each_operator_has_one_winner(plain_case):
 
 
 def test_winners_do_not_depend_on_threads(plain_case):
-    candidates = [each for operator in SCORES for each in plain_case.propose(operator)]
+    candidates = [each for operator in OPERATORS for each in plain_case.propose(operator)]
     one, two = pick(plain_case, candidates), pick(plain_case, candidates, n_jobs=2)
     assert [each.candidate for each in one] == [each.candidate for each in two]
     assert [each.log_likelihood for each in one] == [each.log_likelihood for each in two]

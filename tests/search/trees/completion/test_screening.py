@@ -18,7 +18,9 @@ from latentforest.search.trees.completion.counts import Completion
 from latentforest.search.trees.completion.screening import screen
 from latentforest.search.trees.evaluation import EVALUATIONS
 from latentforest.search.trees.model import Model, fit_fully
-from latentforest.search.trees.operators import NodeIntroduction, NodeRelocation, StateIntroduction
+from latentforest.search.trees.operators.node_introduction import NodeIntroduction
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
+from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.restricted import evaluate_restricted
 from latentforest.search.trees.search import by_bic, by_improvement_ratio
 from latentforest.search.trees.tree import Rules
@@ -81,7 +83,7 @@ def test_introductions_with_the_most_dependence_are_kept():
     completion.measure_dependence([model.tree.latents[0]])
 
     def promise(each):
-        gain = 0.5 * completion.measure_pair(each)[0]
+        gain = 0.5 * completion.measure_pair(each.hub, each.left, each.right)[0]
         return by_improvement_ratio(model, model.log_likelihood + gain, each.change)
 
     least = min(map(promise, kept))

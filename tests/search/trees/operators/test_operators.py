@@ -5,17 +5,15 @@ import latentforest as lf
 from latentforest.data.variable import Variable
 from latentforest.model import Structure
 from latentforest.search.regularity import find_irregular
-from latentforest.search.trees.operators import (
-    NodeDeletion,
-    NodeIntroduction,
-    NodeRelocation,
-    StateDeletion,
-    StateIntroduction,
-)
+from latentforest.search.trees.operators.node_deletion import NodeDeletion
+from latentforest.search.trees.operators.node_introduction import NodeIntroduction
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
+from latentforest.search.trees.operators.state_deletion import StateDeletion
+from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.tree import LatentTree, Rules
+from reference.operators import OPERATORS
 from reference.restricted import draw_latent_tree, draw_tables
 
-OPERATORS = [NodeIntroduction, StateIntroduction, NodeRelocation, StateDeletion, NodeDeletion]
 ANY_MEDIATOR = Rules(any_mediator=True)
 
 

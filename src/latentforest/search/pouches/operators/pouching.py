@@ -9,10 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from latentforest.search.pouches.candidate import PouchCandidate, guess_limbs
+from latentforest.search.pouches.candidate import PouchCandidate
 from latentforest.search.pouches.evidence import Evidence
-from latentforest.search.pouches.tree import Limb, PouchTree, Tables
-from latentforest.search.trees.candidate import LocalEffort
+from latentforest.search.pouches.tree import Limb, PouchTree
 from latentforest.search.trees.tree import Rules
 
 
@@ -25,15 +24,12 @@ class Pouching(PouchCandidate):
     right: Limb
 
     @classmethod
-    def propose_in(cls, tree: PouchTree, rules: Rules) -> Iterator[Pouching]:
+    def propose(cls, tree: PouchTree, rules: Rules) -> Iterator[Pouching]:
         for hub, limbs in tree.limbs.items():
             pouches = [z for z in limbs if tree.is_pouch(z) and rules.fixed.isdisjoint(z)]
             for left, right in itertools.combinations(pouches, 2):
                 if hub not in rules.fixed:
                     yield merge_pouches(tree, hub, left, right)
-
-    def guess(self, evidence: Evidence, effort: LocalEffort) -> list[Tables]:
-        return [guess_limbs(evidence, self.limbs, evidence.posteriors[self.hub])]
 
     def estimate(self, evidence: Evidence) -> float:
         return -gain_of_parts(evidence, self.hub, self.limbs[0], (self.left, self.right))

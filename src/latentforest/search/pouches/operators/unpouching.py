@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from latentforest.search.pouches.candidate import PouchCandidate, guess_limbs
+from latentforest.search.pouches.candidate import PouchCandidate
 from latentforest.search.pouches.evidence import Evidence
 from latentforest.search.pouches.operators.pouching import gain_of_parts
-from latentforest.search.pouches.tree import Limb, PouchTree, Tables
-from latentforest.search.trees.candidate import LocalEffort
+from latentforest.search.pouches.tree import Limb, PouchTree
 from latentforest.search.trees.tree import Rules
 
 
@@ -22,16 +21,13 @@ class Unpouching(PouchCandidate):
     pouch: Limb
 
     @classmethod
-    def propose_in(cls, tree: PouchTree, rules: Rules) -> Iterator[Unpouching]:
+    def propose(cls, tree: PouchTree, rules: Rules) -> Iterator[Unpouching]:
         for hub, limbs in tree.limbs.items():
             for pouch in limbs:
                 if len(pouch) == 1 or hub in rules.fixed or not rules.fixed.isdisjoint(pouch):
                     continue
                 for name in pouch if len(pouch) > 2 else pouch[:1]:
                     yield split_pouch(tree, hub, pouch, (name,))
-
-    def guess(self, evidence: Evidence, effort: LocalEffort) -> list[Tables]:
-        return [guess_limbs(evidence, self.limbs, evidence.posteriors[self.hub])]
 
     def estimate(self, evidence: Evidence) -> float:
         return gain_of_parts(evidence, self.hub, self.pouch, self.limbs)

@@ -3,7 +3,7 @@
 Every row is completed by the posterior of its latent variables and missing values under the current
 model (section 4 of Chen, Zhang and Wang 2008). The completed table is never written out: all scores
 come from the joint counts of two or three variables. Where one of them is continuous, from sums of
-its values: see ``mixed_completion`` for what takes the place of counts.
+its values: see ``gaussians`` for what takes the place of counts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from latentforest.search.trees.completion.gaussians import (
     Pair,
     fit_gaussians,
 )
-from latentforest.search.trees.operators import NodeIntroduction
 
 # A hub, a neighbour of it, and a latent variable on the hub's side of the edge between the two.
 Place = tuple[str, str, str]
@@ -106,7 +105,7 @@ class Completion:
     def sum_pairs(self, wanted: Iterable[Place]) -> dict[Place, FloatArray]:
         """Sum the powers 0, 1 and 2 of continuous neighbours given states of latent variables.
 
-        Pairs are given as for ``count_pairs``. Values are in the units of ``mixed_completion``.
+        Pairs are given as for ``count_pairs``. Values are in the units of ``gaussians``.
 
         Returns
         -------
@@ -156,9 +155,9 @@ class Completion:
             yield from (partial(self.mixed.measure_mixed, hub, z, numbers) for z in others)
             yield partial(self.mixed.measure_numbers, hub, numbers)
 
-    def measure_pair(self, candidate: NodeIntroduction) -> tuple[float, float]:
-        """Return what was measured of the two neighbours of a hub."""
-        between, left, right = self._dependence[candidate.hub], candidate.left, candidate.right
+    def measure_pair(self, hub: str, left: str, right: str) -> tuple[float, float]:
+        """Return what was measured of two neighbours of a hub."""
+        between = self._dependence[hub]
         return between.get((left, right)) or between[right, left]
 
     def count_triples(self, hub: str, left: str) -> FloatArray:

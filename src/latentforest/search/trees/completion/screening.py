@@ -7,13 +7,10 @@ from collections.abc import Callable, Sequence
 
 from latentforest.search.trees.candidate import Candidate
 from latentforest.search.trees.completion.counts import Completion
-from latentforest.search.trees.completion.mixed_screening import MIXED_JUDGES, Posteriors
-from latentforest.search.trees.completion.scores import score_relocations
+from latentforest.search.trees.completion.posteriors import Posteriors
 from latentforest.search.trees.model import Model
-from latentforest.search.trees.operators import NodeIntroduction, NodeRelocation
 from latentforest.search.trees.search import Rank
-
-Judge = Callable[[Completion, Model, Sequence[Candidate], Rank], list[float]]
+from latentforest.search.trees.tree_candidate import by_operator
 
 
 def screen(
@@ -25,9 +22,7 @@ def screen(
 ) -> list[Candidate]:
     """Return at most so many candidates of each operator, the most promising ones.
 
-    Only node introductions and relocations are that numerous. A relocation is judged by its
-    expected BIC, an introduction by what the pair's dependence given the hub could gain at most.
-    Where there are continuous columns, see ``mixed_screening``.
+    Only operators that are numerous are screened; they say themselves what is promising.
 
     Parameters
     ----------
@@ -42,47 +37,18 @@ def screen(
     check
         Called now and then; may raise an exception to end the work.
     """
-    groups: dict[type[Candidate], list[Candidate]] = {}
-    for candidate in candidates:
-        groups.setdefault(type(candidate), []).append(candidate)
+    groups = by_operator(candidates)
     completion: Completion | None = None
     known: Posteriors | None = None
     for operator, group in groups.items():
-        if most is None or len(group) <= most or operator not in JUDGES:
+        if most is None or len(group) <= most or not operator.is_numerous:
             continue
         if model.network.structure.continuous:
             known = known or Posteriors(model.messages, check)
-            scores = MIXED_JUDGES[operator](known, model, group, rank)
+            scores = operator.judge_mixed(known, model, group, rank)
         else:
             completion = completion or Completion(model.messages, check)
-            scores = JUDGES[operator](completion, model, group, rank)
+            scores = operator.judge(completion, model, group, rank)
         best = heapq.nlargest(most, range(len(group)), key=scores.__getitem__)
         groups[operator] = [group[i] for i in sorted(best)]
     return [candidate for group in groups.values() for candidate in group]
-
-
-def judge_introductions(
-    completion: Completion, model: Model, group: Sequence[Candidate], rank: Rank
-) -> list[float]:
-    """Rank of a model whose log-likelihood is higher by half of G²: all that the pair leaves."""
-    hubs = (c.hub for c in group if isinstance(c, NodeIntroduction))
-    completion.measure_dependence(hubs)
-    scores = []
-    for c in group:
-        assert isinstance(c, NodeIntroduction)
-        g2, _ = completion.measure_pair(c)
-        scores.append(rank(model, model.log_likelihood + 0.5 * g2, c.change))
-    return scores
-
-
-def judge_relocations(
-    completion: Completion, model: Model, group: Sequence[Candidate], rank: Rank
-) -> list[float]:
-    """Expected BIC, less that of the current model."""
-    return score_relocations(completion, group)
-
-
-JUDGES: dict[type[Candidate], Judge] = {
-    NodeIntroduction: judge_introductions,
-    NodeRelocation: judge_relocations,
-}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.model.network import Network
 from latentforest.search.tables import mix, pack, soften_unless
-from latentforest.search.trees.candidate import Candidate, LocalEffort
+from latentforest.search.trees.candidate import LocalEffort
+from latentforest.search.trees.completion.counts import Completion
+from latentforest.search.trees.completion.scores import compare_families
 from latentforest.search.trees.local_fits import LocalFits
 from latentforest.search.trees.random_tables import draw_tables
 from latentforest.search.trees.star import bundle_moved
@@ -71,11 +73,21 @@ class NodeDeletion(TreeCandidate):
 
     @classmethod
     def plan_fits(
-        cls, messages: Messages, candidates: Sequence[Candidate], effort: LocalEffort
+        cls, messages: Messages, candidates: Sequence[Self], effort: LocalEffort
     ) -> Iterator[LocalFits]:
-        for candidate in candidates:
-            if isinstance(candidate, cls):
-                yield _plan_fit(messages, candidate, effort)
+        return (_plan_fit(messages, candidate, effort) for candidate in candidates)
+
+    @classmethod
+    def score(cls, completion: Completion, candidates: Sequence[Self]) -> list[float]:
+        """Expected BIC, less that of the current model.
+
+        P(node | into) and P(moved | node) are replaced by P(moved | into).
+        """
+        gone = [
+            [(c.into, c.node, c.into), *((c.node, z, c.node) for z in c.moved)] for c in candidates
+        ]
+        new = [[(c.node, z, c.into) for z in c.moved] for c in candidates]
+        return compare_families(completion, candidates, gone, new)
 
 
 def _plan_fit(messages: Messages, candidate: NodeDeletion, effort: LocalEffort) -> LocalFits:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -20,8 +20,12 @@ from latentforest.search.naming import name_new_latent
 from latentforest.search.regularity import most_states
 from latentforest.search.tables import pack, soften
 from latentforest.search.trees.candidate import Candidate, LocalEffort
+from latentforest.search.trees.completion.counts import Completion
+from latentforest.search.trees.completion.posteriors import Posteriors
 from latentforest.search.trees.local_fits import LocalFits, mark, split_work
+from latentforest.search.trees.model import Model
 from latentforest.search.trees.random_tables import draw_gaussians
+from latentforest.search.trees.search import Rank
 from latentforest.search.trees.tree import LatentTree, Rules
 from latentforest.search.trees.tree_candidate import TreeCandidate
 
@@ -39,6 +43,8 @@ class NodeIntroduction(TreeCandidate):
     """
 
     operator: ClassVar[str] = "NI"
+    heeds_any_mediator: ClassVar[bool] = True
+    is_numerous: ClassVar[bool] = True
     hub: str
     left: str
     right: str
@@ -119,17 +125,16 @@ class NodeIntroduction(TreeCandidate):
 
     @classmethod
     def plan_fits(
-        cls, messages: Messages, candidates: Sequence[Candidate], effort: LocalEffort
+        cls, messages: Messages, candidates: Sequence[Self], effort: LocalEffort
     ) -> Iterator[LocalFits]:
-        by_hub: dict[str, list[NodeIntroduction]] = {}
+        by_hub: dict[str, list[Self]] = {}
         for candidate in candidates:
-            assert isinstance(candidate, NodeIntroduction)
             by_hub.setdefault(candidate.hub, []).append(candidate)
         n_rows = messages.data.n_rows
         step = max(1, PIECE_ROWS // n_rows)
         for hub, group in by_hub.items():
             starts = _Starts(messages, hub, max(c.card for c in group), effort)
-            by_left: dict[tuple[str, int], list[NodeIntroduction]] = {}
+            by_left: dict[tuple[str, int], list[Self]] = {}
             for candidate in group:
                 by_left.setdefault((candidate.left, candidate.card), []).append(candidate)
             pieces = [
@@ -139,6 +144,52 @@ class NodeIntroduction(TreeCandidate):
                 here = [piece for piece in pieces if piece[0].is_upper == is_upper]
                 for run in split_work(here, n_rows):
                     yield _plan_fits(messages, run, starts, effort)
+
+    @classmethod
+    def score(cls, completion: Completion, candidates: Sequence[Self]) -> list[float]:
+        """G² of the two neighbours given the hub.
+
+        It does not depend on the number of states: all mediators but the largest are ruled out.
+        """
+        largest: dict[tuple[str, str, str], int] = {}
+        for c in candidates:
+            pair = c.hub, c.left, c.right
+            largest[pair] = max(largest.get(pair, 0), c.card)
+        measured = cls._measure(completion, candidates)
+        return [
+            g2 if c.card == largest[c.hub, c.left, c.right] else -math.inf
+            for c, g2 in zip(candidates, measured, strict=True)
+        ]
+
+    @classmethod
+    def judge(
+        cls, completion: Completion, model: Model, candidates: Sequence[Self], rank: Rank
+    ) -> list[float]:
+        """Rank of a model that gains half of G²: all that the pair leaves unexplained."""
+        gains = (0.5 * g2 for g2 in cls._measure(completion, candidates))
+        return _rank_gains(model, candidates, gains, rank)
+
+    @classmethod
+    def judge_mixed(
+        cls, known: Posteriors, model: Model, candidates: Sequence[Self], rank: Rank
+    ) -> list[float]:
+        """Rank of a model that explains the pair's dependence given the hub."""
+        gains = (known.unexplained(c.hub, c.left, c.right) for c in candidates)
+        return _rank_gains(model, candidates, gains, rank)
+
+    @classmethod
+    def _measure(cls, completion: Completion, candidates: Sequence[Self]) -> list[float]:
+        """G² of the two neighbours of each candidate given its hub."""
+        completion.measure_dependence(c.hub for c in candidates)
+        return [completion.measure_pair(c.hub, c.left, c.right)[0] for c in candidates]
+
+
+def _rank_gains(
+    model: Model, candidates: Sequence[Candidate], gains: Iterable[float], rank: Rank
+) -> list[float]:
+    """Rank candidates that gain so much log-likelihood."""
+    pairs = zip(candidates, gains, strict=True)
+    return [rank(model, model.log_likelihood + gain, c.change) for c, gain in pairs]
 
 
 def introduce(hub_card: int, card: int) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -14,8 +14,13 @@ from latentforest.kernels.regions.bases import EMPTY, RELOCATIONS, LocalTasks
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
 from latentforest.search.tables import mix, pack
-from latentforest.search.trees.candidate import Candidate, LocalEffort
+from latentforest.search.trees.candidate import LocalEffort
+from latentforest.search.trees.completion.counts import Completion
+from latentforest.search.trees.completion.posteriors import Posteriors
+from latentforest.search.trees.completion.scores import compare_families
 from latentforest.search.trees.local_fits import LocalFits, mark, split_work
+from latentforest.search.trees.model import Model
+from latentforest.search.trees.search import Rank
 from latentforest.search.trees.tree import LatentTree, Rules, edge_dimension, node_dimension
 from latentforest.search.trees.tree_candidate import TreeCandidate
 
@@ -30,6 +35,7 @@ class NodeRelocation(TreeCandidate):
     """
 
     operator: ClassVar[str] = "NR"
+    is_numerous: ClassVar[bool] = True
     moved: str
     origin: str
     target: str
@@ -107,16 +113,38 @@ class NodeRelocation(TreeCandidate):
 
     @classmethod
     def plan_fits(
-        cls, messages: Messages, candidates: Sequence[Candidate], effort: LocalEffort
+        cls, messages: Messages, candidates: Sequence[Self], effort: LocalEffort
     ) -> Iterator[LocalFits]:
         groups: dict[str, dict[str, list[NodeRelocation]]] = {}
         for candidate in candidates:
-            assert isinstance(candidate, NodeRelocation)
             of_origin = groups.setdefault(candidate.origin, {})
             of_origin.setdefault(candidate.moved, []).append(candidate)
         for of_origin in groups.values():
             for run in split_work(list(of_origin.values()), messages.data.n_rows):
                 yield _plan_fits(messages, run, effort)
+
+    @classmethod
+    def score(cls, completion: Completion, candidates: Sequence[Self]) -> list[float]:
+        """Expected BIC, less that of the current model; also how promising candidates are.
+
+        P(moved | origin) is replaced by P(moved | target). An origin that is dissolved between two
+        neighbours makes no difference: it is summed out, which changes no probability, whereas
+        counting the families without it would leave its entropy out of the likelihood.
+        """
+        gone = [[(c.origin, c.moved, c.origin)] for c in candidates]
+        new = [[(c.origin, c.moved, c.target)] for c in candidates]
+        return compare_families(completion, candidates, gone, new)
+
+    @classmethod
+    def judge_mixed(
+        cls, known: Posteriors, model: Model, candidates: Sequence[Self], rank: Rank
+    ) -> list[float]:
+        """What the target tells more of the moved variable than the origin, less its price."""
+        scores, total = [], model.data.total_weight
+        for c in candidates:
+            gain = known.information(c.moved, c.target) - known.information(c.moved, c.origin)
+            scores.append(rank(model, model.log_likelihood + total * gain, c.change))
+        return scores
 
 
 def change_of_relocation(tree: LatentTree, moved: str, origin: str, target: str) -> int:

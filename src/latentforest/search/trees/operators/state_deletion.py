@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
+from scipy.special import xlogy
 
-from latentforest.inference.messages import Messages
-from latentforest.model.network import Network
-from latentforest.search.tables import mix
-from latentforest.search.trees.candidate import Candidate, LocalEffort
-from latentforest.search.trees.local_fits import LocalFits
-from latentforest.search.trees.states import (
-    Around,
-    CardCandidate,
-    change_of_card,
-    plan_fit,
-    with_states,
-)
+from latentforest.kernels.types import FloatArray
+from latentforest.search.states import Around, merge_all
+from latentforest.search.trees.completion.counts import Completion
+from latentforest.search.trees.completion.gaussians import merge_gaussians
+from latentforest.search.trees.completion.scores import penalise
+from latentforest.search.trees.states import CardCandidate
 from latentforest.search.trees.tree import LatentTree, Rules
 
 
@@ -29,44 +23,56 @@ class StateDeletion(CardCandidate):
     """``hub`` with ``card`` states, one less than it has."""
 
     operator: ClassVar[str] = "SD"
+    step: ClassVar[int] = -1
 
     @classmethod
-    def propose(cls, tree: LatentTree, rules: Rules) -> Iterator[StateDeletion]:
-        for hub in tree.latents:
-            around, card = tree.neighbours[hub], tree.cards[hub] - 1
-            if hub in rules.fixed or card < 2:
-                continue
-            if all(tree.is_regular_after(z, hub, card) for z in around):
-                yield cls(change_of_card(tree, hub, card), hub, card, around)
-
-    def edit(self, network: Network) -> Network:
-        return with_states(network, self.hub, self.card, merge_states)
+    def is_allowed(cls, tree: LatentTree, rules: Rules, hub: str, card: int) -> bool:
+        return card >= 2 and all(tree.is_regular_after(z, hub, card) for z in tree.neighbours[hub])
 
     @classmethod
-    def plan_fits(
-        cls, messages: Messages, candidates: Sequence[Candidate], effort: LocalEffort
-    ) -> Iterator[LocalFits]:
-        for candidate in candidates:
-            if isinstance(candidate, cls):
-                yield plan_fit(messages, candidate, effort, merge_all)
+    def guess(cls, around: Around) -> list[Around]:
+        return merge_all(around)
+
+    @classmethod
+    def score(cls, completion: Completion, candidates: Sequence[Self]) -> list[float]:
+        """Expected BIC, less that of the current model, of the best merging of two states."""
+        places = [[(c.hub, z, c.hub) for z in c.neighbours] for c in candidates]
+        counted, summed = completion.split(place for here in places for place in here)
+        counts, sums = completion.count_pairs(counted), completion.sum_pairs(summed)
+        scores = []
+        for c, here in zip(candidates, places, strict=True):
+            tables = [counts[place] for place in here if place in counts]
+            numbers = {place: sums[place] for place in here if place in sums}
+            gains = compute_mergings(tables or [next(iter(numbers.values()))[:, 0][None]])
+            for (_, name, _), table in numbers.items():
+                gains += merge_gaussians(table, completion.mixed.column(name))
+            scores.append(penalise(completion, c, float(gains.max())))
+        return scores
 
 
-def merge_states(around: Around, i: int = 0, j: int = 1) -> Around:
-    """Merge two states, ``i`` before ``j``, into one with their probability."""
-    prior = around.prior
-    weights = prior[[i, j]]
-    shares = weights / weights.sum() if weights.sum() > 0 else np.array([0.5, 0.5])
-    kept = [s for s in range(len(prior)) if s != j]
-    merged = prior[kept]
-    merged[i] = weights.sum()
-    tables = {}
-    for z, table in around.tables.items():
-        tables[z] = table[kept]
-        tables[z][i] = mix(shares[None], table[[i, j]], z in around.continuous)[0]
-    return replace(around, prior=merged, tables=tables)
+def compute_mergings(tables: Sequence[FloatArray]) -> FloatArray:
+    """By how much the expected log-likelihood grows if two states of a hub are merged.
+
+    Parameters
+    ----------
+    tables
+        Joint counts of each neighbour and the hub, ``(n_states, n_states of the hub)``.
+
+    Returns
+    -------
+    gains
+        ``(n_states, n_states)`` of the hub; minus infinity for a state with itself.
+    """
+    gains = (1 - len(tables)) * _merge(tables[0].sum(axis=0)[None])
+    for table in tables:
+        gains += _merge(table)
+    np.fill_diagonal(gains, -np.inf)
+    return gains
 
 
-def merge_all(around: Around) -> list[Around]:
-    """Merge each pair of states in turn."""
-    pairs = itertools.combinations(range(len(around.prior)), 2)
-    return [merge_states(around, i, j) for i, j in pairs]
+def _merge(table: FloatArray) -> FloatArray:
+    """By how much Σ n log n grows if two columns are merged."""
+    apart = xlogy(table, table).sum(axis=0)
+    merged = table[:, :, None] + table[:, None, :]
+    gains: FloatArray = xlogy(merged, merged).sum(axis=0) - apart[:, None] - apart
+    return gains

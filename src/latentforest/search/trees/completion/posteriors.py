@@ -1,13 +1,13 @@
-"""Which of too many candidates are promising, where there are continuous columns.
+"""What rows tell of variables, to screen candidates where there are continuous columns.
 
 What a latent variable leaves unexplained of its neighbours is correlated, and a relocation is
-judged by the information of posteriors. Rougher than data completion (``mixed_completion``), but
-only the order matters, and only that of the best.
+judged by the information of posteriors. Rougher than data completion (``gaussians``), but only the
+order matters, and only that of the best.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,10 +15,6 @@ from latentforest.inference.information import indicators, posterior_information
 from latentforest.inference.messages import Messages
 from latentforest.inference.mixed_information import gaussian_gain
 from latentforest.kernels.types import FloatArray
-from latentforest.search.trees.candidate import Candidate
-from latentforest.search.trees.model import Model
-from latentforest.search.trees.operators import NodeIntroduction, NodeRelocation
-from latentforest.search.trees.search import Rank
 
 
 class Posteriors:
@@ -91,36 +87,3 @@ class Posteriors:
                 gain = posterior_information([self.of(name)], [self.of(latent)], self.weights)[0, 0]
             self._information[key] = float(gain)
         return self._information[key]
-
-
-Judge = Callable[[Posteriors, Model, Sequence[Candidate], Rank], list[float]]
-
-
-def judge_introductions(
-    known: Posteriors, model: Model, group: Sequence[Candidate], rank: Rank
-) -> list[float]:
-    """Rank of a model that explains the pair's dependence given the hub."""
-    scores = []
-    for c in group:
-        assert isinstance(c, NodeIntroduction)
-        gain = known.unexplained(c.hub, c.left, c.right)
-        scores.append(rank(model, model.log_likelihood + gain, c.change))
-    return scores
-
-
-def judge_relocations(
-    known: Posteriors, model: Model, group: Sequence[Candidate], rank: Rank
-) -> list[float]:
-    """What the target tells more of the moved variable than the origin, less its price."""
-    scores, total = [], model.data.total_weight
-    for c in group:
-        assert isinstance(c, NodeRelocation)
-        gain = known.information(c.moved, c.target) - known.information(c.moved, c.origin)
-        scores.append(rank(model, model.log_likelihood + total * gain, c.change))
-    return scores
-
-
-MIXED_JUDGES: dict[type[Candidate], Judge] = {
-    NodeIntroduction: judge_introductions,
-    NodeRelocation: judge_relocations,
-}
