@@ -1,5 +1,7 @@
 """Spanning forests against Kruskal's and Prim's algorithms."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -65,3 +67,25 @@ def test_rooting(root):
     arcs = {(min(i, j), max(i, j)) for i, j in enumerate(parents) if j >= 0}
     assert arcs == set(edges)
     assert parents.count(-1) == 2
+
+
+def test_the_tree_of_most_information():
+    rng = np.random.default_rng(1)
+    information = rng.random((5, 5))
+    information += information.T
+    above = direct(spanning_forest(information), 5)
+    assert above[0] == -1
+    edges = {frozenset((i, int(above[i]))) for i in range(1, 5)}
+    best = max(
+        (tree for tree in combinations(combinations(range(5), 2), 4) if connects(tree)),
+        key=lambda tree: sum(information[edge] for edge in tree),
+    )
+    assert edges == {frozenset(edge) for edge in best}
+
+
+def connects(edges):
+    """Whether some edges make a tree of five variables."""
+    reached = {0}
+    for _ in range(5):
+        reached |= {z for edge in edges if reached & set(edge) for z in edge}
+    return len(reached) == 5

@@ -24,10 +24,10 @@ from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
+from latentforest.search.distances.forest import grow_forest
 from latentforest.search.distances.grouping import ComparisonRules
 from latentforest.search.distances.joining import join_trees
 from latentforest.search.distances.one_by_one import Stepwise, estimate_stepwise
-from latentforest.search.distances.spanning import grow_forest
 from latentforest.search.distances.tree import build_structure
 from latentforest.search.trees.model import Model
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from latentforest import Variable
 from latentforest.errors import ParameterError
+from latentforest.search.distances.forest import find_spanning_tree, grow_forest
 from latentforest.search.distances.grouping import ComparisonRules, Metric, compare
-from latentforest.search.distances.spanning import find_spanning_tree, grow_forest
 from latentforest.search.distances.tree import DistanceTree, Edge, build_structure, contract
 from reference.distance_trees import draw_tree, list_splits, measure
 

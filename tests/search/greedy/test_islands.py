@@ -1,4 +1,4 @@
-"""Islands and the tree over them."""
+"""Islands of columns."""
 
 from itertools import combinations
 
@@ -9,7 +9,6 @@ from latentforest.datasets.generate import generate, random_latent_class, random
 from latentforest.estimation.small import count_patterns
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.information import mutual_information
-from latentforest.search.greedy.bridges import bridge, span
 from latentforest.search.greedy.islands import ClosestPairs, IslandBuilder, IslandSettings
 
 
@@ -93,41 +92,3 @@ def test_closest_pairs_against_all_pairs():
         pairs.remove(sorted(gone))
         left -= gone
         assert pairs.left() == sorted(left)
-
-
-def test_the_tree_of_most_information():
-    rng = np.random.default_rng(1)
-    information = rng.random((5, 5))
-    information += information.T
-    above = span(information)
-    assert above[0] == -1
-    edges = {frozenset((i, int(above[i]))) for i in range(1, 5)}
-    best = max(
-        (tree for tree in combinations(combinations(range(5), 2), 4) if connects(tree)),
-        key=lambda tree: sum(information[edge] for edge in tree),
-    )
-    assert edges == {frozenset(edge) for edge in best}
-
-
-def connects(edges):
-    """Whether some edges make a tree of five variables."""
-    reached = {0}
-    for _ in range(5):
-        reached |= {z for edge in edges if reached & set(edge) for z in edge}
-    return len(reached) == 5
-
-
-def test_a_tree_without_any_information():
-    assert sorted(span(np.zeros((3, 3)))) == [-1, 0, 0]
-
-
-def test_bridges_make_a_network_over_all_columns(truth, table):
-    builder = make_builder(table)
-    islands = builder.build(range(20), always)
-    counts = [count_patterns(builder.data, island) for island in islands]
-    models = [builder.fit_one(each) for each in counts]
-    network = bridge(builder.data, islands, counts, models, ["A", "B", "C", "D"])
-    assert set(network.observed) == set(table.names)
-    assert network.latents == ("A", "B", "C", "D")
-    assert len(network.structure.roots) == 1
-    assert all(network.structure.parents(name)[0] in "ABCD" for name in table.names)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from latentforest.data.variable import Variable
 from latentforest.estimation.small import Counts, SmallModel
 from latentforest.estimation.small_rows import RowModel, SmallRows
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.information import joint_counts, posterior_information
-from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
+from latentforest.model.spanning import direct, spanning_forest
 
 PSEUDO_COUNT = 1e-3  # keeps the guessed tables of the bridges positive
 
@@ -41,7 +41,8 @@ def bridge(
     """
     posteriors = [_find_posteriors(*pair) for pair in zip(models, counts, strict=True)]
     weights = data.dataset.weights
-    above = span(posterior_information(posteriors, posteriors, weights))
+    information = posterior_information(posteriors, posteriors, weights)
+    above = direct(spanning_forest(information), len(information))
     columns = data.dataset.variables
     latents = [Variable.hidden(n, m.n_near) for n, m in zip(names, models, strict=True)]
     parents, tables = dict[str, str](), dict[str, FloatArray]()
@@ -71,14 +72,3 @@ def _find_posteriors(model: SmallModel | RowModel, table: Counts | SmallRows) ->
         assert isinstance(table, Counts)  # for the type checker: it was fitted to them
         return model.posteriors(table)
     return model.posteriors(table)
-
-
-def span(information: FloatArray) -> LongArray:
-    """Return the parent of each variable in the tree of most information; -1 for the root, 0."""
-    n = len(information)
-    cost = 1.0 + information.max() - information  # absent edges are zeros
-    np.fill_diagonal(cost, 0.0)
-    tree = minimum_spanning_tree(cost)
-    _, above = breadth_first_order(tree, 0, directed=False)
-    result: LongArray = np.where(np.arange(n) == 0, -1, above).astype(np.int64)
-    return result

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse.csgraph import connected_components
 
 from latentforest.errors import ParameterError
 from latentforest.kernels.types import BoolArray, FloatArray
+from latentforest.model.spanning import spanning_forest
 from latentforest.search.distances.grouping import ComparisonRules, Metric, group_all, group_members
 from latentforest.search.distances.tree import DistanceTree, Edge, contract
 
@@ -90,15 +90,10 @@ def find_spanning_tree(metric: Metric) -> list[Edge]:
     """
     a, b = np.triu_indices(metric.n_nodes, 1)
     values, errors = metric.values, metric.errors
-    rounded = np.round(values[a, b] / metric.floor)
-    rank = np.empty(len(a))
-    rank[np.lexsort((a, b, rounded))] = np.arange(1, len(a) + 1)
-    size = (metric.n_nodes, metric.n_nodes)
-    tree = minimum_spanning_tree(coo_array((rank, (a, b)), shape=size).tocsr()).tocoo()
-    return [
-        Edge(int(i), int(j), values[i, j], errors[i, j])
-        for i, j in zip(tree.row, tree.col, strict=True)
-    ]
+    order = np.lexsort((a, b, np.round(values[a, b] / metric.floor)))
+    gains = np.zeros_like(values)
+    gains[a[order], b[order]] = gains[b[order], a[order]] = -np.arange(len(a))
+    return [Edge(i, j, values[i, j], errors[i, j]) for i, j in sorted(spanning_forest(gains))]
 
 
 def _connect(graph: dict[int, dict[int, Edge]], edges: Iterable[Edge]) -> None:
