@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 READING = "How the table is read"
 OUTPUT = "Output"
+
+
+def _reading(metavar: str, help: str) -> Any:
+    """An option that says how the table is read."""
+    return typer.Option(metavar=metavar, help=help, rich_help_panel=READING)
+
 
 Data = Annotated[
     str,
@@ -29,41 +35,23 @@ Model = Annotated[
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column that says how often each row counts.",
-        rich_help_panel=READING,
-    ),
+    _reading("COLUMN", "Column that says how often each row counts."),
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="TEXT",
-        help="Further text that means 'no value', such as -9. May be repeated.",
-        rich_help_panel=READING,
-    ),
+    _reading("TEXT", "Further text that means 'no value', such as -9. May be repeated."),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(
-        metavar="CHAR",
-        help="Separator of a CSV file (tab for a tab), if not found out.",
-        rich_help_panel=READING,
-    ),
+    _reading("CHAR", "Separator of a CSV file (tab for a tab), if not found out."),
 ]
 Encoding = Annotated[
     str,
-    typer.Option(
-        metavar="NAME", help="Encoding of a text file, such as latin-1.", rich_help_panel=READING
-    ),
+    _reading("NAME", "Encoding of a text file, such as latin-1."),
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="csv, tsv, parquet, arff or frequency, if the file's name does not tell.",
-        rich_help_panel=READING,
-    ),
+    _reading("NAME", "csv, tsv, parquet, arff or frequency, if the file's name does not tell."),
 ]
 Seed = Annotated[
     int,

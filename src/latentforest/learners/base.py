@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from latentforest.data import Dataset, Variable, encode_like
 from latentforest.data.table import Table
 from latentforest.errors import DataWarning, ParameterError
+from latentforest.estimation.priors import Smoothing
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, FloatArray
@@ -65,6 +66,9 @@ class Work:
 class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the learners: fits a network to a table and scores rows with it."""
 
+    max_iterations: int
+    tolerance: float
+    smoothing: Smoothing
     n_jobs: int | None
     random_state: Any
     time_limit: float | None
@@ -75,6 +79,16 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     log_likelihood_: float
     n_parameters_: int
     bic_: float
+
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Store the parameters of a constructor as they are, which is all that it may do.
+
+        ``given`` are the ``locals()`` of the constructor. scikit-learn wants its signature written
+        out, and finds the parameters again under their names.
+        """
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
 
     @abstractmethod
     def _learn(self, work: Work) -> Learned:

@@ -95,6 +95,11 @@ class BinaryForest(LatentLearner):
     interrupted_: bool
     monitor_: Monitor
 
+    linkage: str
+    n_states: int | str
+    max_states: int
+    n_starts: int
+
     def __init__(
         self,
         linkage: str = "greedy",
@@ -109,17 +114,7 @@ class BinaryForest(LatentLearner):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.linkage = linkage
-        self.n_states = n_states
-        self.max_states = max_states
-        self.n_starts = n_starts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.smoothing = smoothing
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
+        self._keep(locals())
 
     def _learn(self, work: Work) -> Learned:
         self._check(work)

@@ -98,6 +98,14 @@ class BridgedIslands(LatentLearner):
     stopped_: str | None
     monitor_: Monitor
 
+    threshold: float
+    max_island: int
+    progressive: bool | None
+    max_rounds: int
+    mu: int
+    nu: int
+    max_states: int | None
+
     def __init__(
         self,
         threshold: float = 3.0,
@@ -115,20 +123,7 @@ class BridgedIslands(LatentLearner):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.threshold = threshold
-        self.max_island = max_island
-        self.progressive = progressive
-        self.max_rounds = max_rounds
-        self.mu = mu
-        self.nu = nu
-        self.max_states = max_states
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.smoothing = smoothing
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
+        self._keep(locals())
 
     def _learn(self, work: Work) -> Learned:
         self._check_parameters(work.table)

@@ -94,6 +94,11 @@ class ChowLiu(NetworkLearner):
 
     monitor_: Monitor
 
+    criterion: str
+    equivalent_size: float
+    root: str | Sequence[str] | None
+    n_rounds: int
+
     def __init__(
         self,
         criterion: str = "likelihood",
@@ -108,17 +113,7 @@ class ChowLiu(NetworkLearner):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.criterion = criterion
-        self.equivalent_size = equivalent_size
-        self.root = root
-        self.n_rounds = n_rounds
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.smoothing = smoothing
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
+        self._keep(locals())
 
     def _learn(self, work: Work) -> Learned:
         self._check(work.table)

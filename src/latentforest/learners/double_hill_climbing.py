@@ -57,6 +57,8 @@ class DoubleHillClimbing(TreeSearch):
     (-656.6, 2)
     """
 
+    n_structures: int | None
+
     def __init__(
         self,
         n_structures: int | None = 4,
@@ -82,30 +84,7 @@ class DoubleHillClimbing(TreeSearch):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        super().__init__(
-            mu=mu,
-            nu=nu,
-            evaluation=evaluation,
-            n_winners=n_winners,
-            n_reserves=n_reserves,
-            max_candidates=max_candidates,
-            n_runs=n_runs,
-            any_mediator=any_mediator,
-            start=start,
-            max_states=max_states,
-            fixed=fixed,
-            max_steps=max_steps,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            smoothing=smoothing,
-            checkpoint=checkpoint,
-            resume=resume,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            time_limit=time_limit,
-            progress=progress,
-        )
-        self.n_structures = n_structures
+        self._keep(locals())
 
     def _search(self, search: Search, m: Model) -> Model:
         """The outer hill climbing."""

@@ -106,6 +106,8 @@ class EAST(TreeSearch):
     _simplification: ClassVar[tuple[type[Candidate], ...]] = (StateDeletion, NodeDeletion)
     _n_local_winners: ClassVar[int | None] = 1
 
+    cost_effectiveness: bool
+
     def __init__(
         self,
         mu: int = 8,
@@ -131,30 +133,7 @@ class EAST(TreeSearch):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        super().__init__(
-            mu=mu,
-            nu=nu,
-            evaluation=evaluation,
-            n_winners=n_winners,
-            n_reserves=n_reserves,
-            max_candidates=max_candidates,
-            n_runs=n_runs,
-            any_mediator=any_mediator,
-            start=start,
-            max_states=max_states,
-            fixed=fixed,
-            max_steps=max_steps,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            smoothing=smoothing,
-            checkpoint=checkpoint,
-            resume=resume,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            time_limit=time_limit,
-            progress=progress,
-        )
-        self.cost_effectiveness = cost_effectiveness
+        self._keep(locals())
 
     def _search(self, search: Search, m: Model) -> Model:
         """EAST(m, D)."""

@@ -114,6 +114,7 @@ class GaussianEAST(EAST):
         LimbDeletion,
     )
     _n_local_winners: ClassVar[int | None] = None  # as many as in other steps
+    evaluation = "rl"  # no parameter: there is one way to judge limbs
 
     def __init__(
         self,
@@ -139,29 +140,7 @@ class GaussianEAST(EAST):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        super().__init__(
-            mu=mu,
-            nu=nu,
-            n_winners=n_winners,
-            n_reserves=n_reserves,
-            max_candidates=max_candidates,
-            n_runs=n_runs,
-            any_mediator=any_mediator,
-            start=start,
-            max_states=max_states,
-            fixed=fixed,
-            max_steps=max_steps,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            smoothing=smoothing,
-            checkpoint=checkpoint,
-            resume=resume,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            time_limit=time_limit,
-            progress=progress,
-        )
-        self.cost_effectiveness = cost_effectiveness
+        self._keep(locals())
 
     def _propose_locally(self, m1: Model, m: Model, new: str, rules: Rules) -> Iterator[Candidate]:
         """Yield the moves of limbs of the latent variables around the new one to it."""

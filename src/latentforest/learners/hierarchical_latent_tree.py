@@ -109,6 +109,12 @@ class HierarchicalLatentTree(LatentLearner):
     stopped_: str | None
     monitor_: Monitor
 
+    threshold: float
+    max_island: int
+    max_top: int
+    n_words: int
+    stepwise: bool | None
+
     def __init__(
         self,
         threshold: float = 3.0,
@@ -124,18 +130,7 @@ class HierarchicalLatentTree(LatentLearner):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.threshold = threshold
-        self.max_island = max_island
-        self.max_top = max_top
-        self.n_words = n_words
-        self.stepwise = stepwise
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.smoothing = smoothing
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
+        self._keep(locals())
 
     def _learn(self, work: Work) -> Learned:
         """HLTA(D, τ, μ, δ): flat models, stacked; then EM on the whole."""

@@ -125,6 +125,15 @@ class IncrementalForest(LatentLearner):
     interrupted_: bool
     stopped_: str | None
 
+    candidate_pairs: int | None
+    reroot: bool
+    max_states: int
+    prior: Experts | str | os.PathLike[str] | None
+    prior_strength: float | Literal["evidence"]
+    keep_priors: bool
+    completion: Literal["expected", "map"]
+    n_starts: int
+
     def __init__(
         self,
         candidate_pairs: int | None = None,
@@ -142,20 +151,7 @@ class IncrementalForest(LatentLearner):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.candidate_pairs = candidate_pairs
-        self.reroot = reroot
-        self.max_states = max_states
-        self.prior = prior
-        self.prior_strength = prior_strength
-        self.keep_priors = keep_priors
-        self.completion = completion
-        self.n_starts = n_starts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
+        self._keep(locals())
 
     def _learn(self, work: Work) -> Learned:
         priors = self._read_priors(work)

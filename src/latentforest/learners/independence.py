@@ -43,11 +43,7 @@ class Independence(NetworkLearner):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.smoothing = smoothing
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
+        self._keep(locals())
 
     def _learn(self, work: Work) -> Learned:
         dataset = work.data.dataset

@@ -98,6 +98,11 @@ class IndependentClusterings(LatentLearner):
     stopped_: str | None
     monitor_: Monitor
 
+    covariance: str
+    max_states: int
+    n_starts: int
+    candidate_pairs: int | None
+
     def __init__(
         self,
         covariance: str = "diagonal",
@@ -112,17 +117,7 @@ class IndependentClusterings(LatentLearner):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.covariance = covariance
-        self.max_states = max_states
-        self.n_starts = n_starts
-        self.candidate_pairs = candidate_pairs
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.smoothing = smoothing
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
+        self._keep(locals())
 
     def _learn(self, work: Work) -> Learned:
         self._check(work)

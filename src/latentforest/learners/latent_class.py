@@ -136,6 +136,14 @@ class LatentClass(LatentLearner):
     (2, [2.0, 8.0])
     """
 
+    n_states: int | Sequence[int] | str
+    criterion: str
+    max_states: int
+    covariance: str
+    n_starts: int | None
+    accelerate: bool
+    folds: Any
+
     def __init__(
         self,
         n_states: int | Sequence[int] | str = "greedy",
@@ -153,20 +161,7 @@ class LatentClass(LatentLearner):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.n_states = n_states
-        self.criterion = criterion
-        self.max_states = max_states
-        self.covariance = covariance
-        self.n_starts = n_starts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.smoothing = smoothing
-        self.accelerate = accelerate
-        self.folds = folds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
+        self._keep(locals())
 
     def _learn(self, work: Work) -> Learned:
         self._check()

@@ -129,6 +129,13 @@ class RecursiveGrouping(LatentLearner):
     interrupted_: bool
     monitor_: Monitor
 
+    n_states: int | None
+    max_states: int
+    threshold: float | Sequence[float]
+    reach: float | None
+    leaves_only: bool
+    n_starts: int
+
     def __init__(
         self,
         n_states: int | None = None,
@@ -145,19 +152,7 @@ class RecursiveGrouping(LatentLearner):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.n_states = n_states
-        self.max_states = max_states
-        self.threshold = threshold
-        self.reach = reach
-        self.leaves_only = leaves_only
-        self.n_starts = n_starts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.smoothing = smoothing
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
+        self._keep(locals())
 
     def _learn(self, work: Work) -> Learned:
         thresholds = self._check(work)

@@ -50,6 +50,21 @@ class TreeSearch(LatentLearner):
     stopped_: str | None
     monitor_: Monitor
 
+    mu: int
+    nu: int
+    evaluation: str
+    n_winners: int
+    n_reserves: int | None
+    max_candidates: int | None
+    n_runs: int
+    any_mediator: bool
+    start: Network | NetworkLearner | str | None
+    max_states: int | None
+    fixed: Any
+    max_steps: int | None
+    checkpoint: Any
+    resume: bool
+
     def __init__(
         self,
         mu: int = 8,
@@ -74,27 +89,7 @@ class TreeSearch(LatentLearner):
         time_limit: float | None = None,
         progress: bool | Say = False,
     ) -> None:
-        self.mu = mu
-        self.nu = nu
-        self.evaluation = evaluation
-        self.n_winners = n_winners
-        self.n_reserves = n_reserves
-        self.max_candidates = max_candidates
-        self.n_runs = n_runs
-        self.any_mediator = any_mediator
-        self.start = start
-        self.max_states = max_states
-        self.fixed = fixed
-        self.max_steps = max_steps
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.smoothing = smoothing
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.progress = progress
+        self._keep(locals())
 
     @abstractmethod
     def _search(self, search: Search, m: Model) -> Model:

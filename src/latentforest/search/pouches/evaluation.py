@@ -14,7 +14,7 @@ from latentforest.search.pouches.candidate import PouchCandidate, fit_locally, n
 from latentforest.search.pouches.evidence import Evidence
 from latentforest.search.trees.candidate import Candidate, LocalEffort, Proposal
 from latentforest.search.trees.model import Model
-from latentforest.search.trees.search import Rank, Tell
+from latentforest.search.trees.search import Rank, Selection
 
 
 class PouchEvaluation:
@@ -25,16 +25,9 @@ class PouchEvaluation:
         self._local.n_jobs = 1  # threads take whole candidates
         self._evidence: tuple[Model, Evidence] | None = None
 
-    def __call__(
-        self,
-        model: Model,
-        candidates: Sequence[Candidate],
-        effort: LocalEffort,
-        rank: Rank,
-        n_winners: int,
-        tell: Tell,
-    ) -> list[Proposal]:
+    def __call__(self, asked: Selection) -> list[Proposal]:
         """Return the candidates of highest rank, best first."""
+        model, candidates, effort, rank, n_winners, tell = asked
         evidence = self._find_evidence(model)
         chosen = _screen(model, evidence, candidates, effort, rank)
         proposals: list[Proposal] = []

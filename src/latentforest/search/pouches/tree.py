@@ -17,6 +17,7 @@ from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 from latentforest.search.regularity import most_states
+from latentforest.search.trees.tree import find_side
 
 Limb = tuple[str, ...]
 Tables = Mapping[str, FloatArray]
@@ -115,15 +116,9 @@ class PouchTree:
         cards = {z: card for z, card in self.cards.items() if z != name}
         return replace(self, cards=cards, limbs={z: self.limbs[z] for z in cards})
 
-    def side_of(self, name: str, behind: str) -> set[str]:
+    def side_of(self, name: str, behind: str) -> frozenset[str]:
         """The latent variables that can be reached from one without passing another."""
-        reached, stack = {name}, [name]
-        while stack:
-            for z in self.latents_around(stack.pop()):
-                if z != behind and z not in reached:
-                    reached.add(z)
-                    stack.append(z)
-        return reached
+        return find_side(self.latents_around, name, behind)
 
     def structure(self, root: str) -> Structure:
         """Direct all edges away from a latent variable."""

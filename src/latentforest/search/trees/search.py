@@ -27,7 +27,6 @@ Say = Callable[[str], None]
 Rank = Callable[[Model, float, int], float]
 Found = Sequence[Proposal] | LocalFits
 Tell = Callable[[Found], None]
-Evaluate = Callable[[Model, Sequence[Candidate], LocalEffort, Rank, int, Tell], list[Proposal]]
 
 SECONDS_BETWEEN_MESSAGES = 0.1
 FREE = 2.0**100  # times a gain that costs no parameter: before all that do, the largest gain first
@@ -51,6 +50,20 @@ def by_improvement_ratio(model: Model, log_likelihood: float, change: int) -> fl
     if change > 0:
         return gain / change
     return gain * FREE if gain > LEAST_GAIN else min(gain, 0.0)
+
+
+class Selection(NamedTuple):
+    """What an evaluation selects winners from, and how."""
+
+    model: Model
+    candidates: Sequence[Candidate]
+    effort: LocalEffort  # of local EM
+    rank: Rank
+    n_winners: int
+    tell: Tell  # called with proposals as they come; may raise an exception to end the work
+
+
+Evaluate = Callable[[Selection], list[Proposal]]
 
 
 class Fitted(NamedTuple):
@@ -295,7 +308,8 @@ class Search:
         seed = _mix(self.seed, choice.number)
         effort = LocalEffort(self.mu, self.nu, seed, self.max_candidates)
         n_wanted = choice.n_winners + choice.n_reserves
-        proposals = self.evaluate(model, candidates, effort, rank, n_wanted, tell)
+        asked = Selection(model, candidates, effort, rank, n_wanted, tell)
+        proposals = self.evaluate(asked)
         self._spend("candidates", began)
         return proposals
 

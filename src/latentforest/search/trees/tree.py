@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from latentforest.model.structure import Structure
@@ -89,14 +89,19 @@ class LatentTree:
         if behind not in self.is_latent:  # a leaf, which is in nobody's way
             behind = ""
         if (name, behind) not in self._sides:
-            reached, stack = {name}, [name]
-            while stack:
-                for z in self.latent_neighbours(stack.pop()):
-                    if z != behind and z not in reached:
-                        reached.add(z)
-                        stack.append(z)
-            self._sides[name, behind] = frozenset(reached)
+            self._sides[name, behind] = find_side(self.latent_neighbours, name, behind)
         return self._sides[name, behind]
+
+
+def find_side(neighbours: Callable[[str], Iterable[str]], name: str, behind: str) -> frozenset[str]:
+    """Find the variables of a tree that can be reached from one without passing another."""
+    reached, stack = {name}, [name]
+    while stack:
+        for z in neighbours(stack.pop()):
+            if z != behind and z not in reached:
+                reached.add(z)
+                stack.append(z)
+    return frozenset(reached)
 
 
 def edge_dimension(left: int, right: int) -> int:

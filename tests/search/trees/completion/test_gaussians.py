@@ -23,7 +23,7 @@ from latentforest.search.trees.operators.node_introduction import NodeIntroducti
 from latentforest.search.trees.operators.node_relocation import NodeRelocation
 from latentforest.search.trees.operators.state_deletion import StateDeletion
 from latentforest.search.trees.operators.state_introduction import StateIntroduction
-from latentforest.search.trees.search import by_bic
+from latentforest.search.trees.search import Selection, by_bic
 from latentforest.search.trees.tree import Rules
 from reference import completion as counts_oracle
 from reference import mixed_completion as oracle
@@ -217,7 +217,9 @@ def test_winners_do_not_depend_on_threads():
     def pick(n_jobs):
         case.model.data.n_jobs = n_jobs
         effort = LocalEffort(mu=4, nu=10, seed=0)
-        return pick_by_data_completion(case.model, candidates, effort, by_bic, 1, lambda _: None)
+        return pick_by_data_completion(
+            Selection(case.model, candidates, effort, by_bic, 1, lambda _: None)
+        )
 
     one, two = pick(1), pick(2)
     assert len({type(each.candidate) for each in one}) == len(one) > 2

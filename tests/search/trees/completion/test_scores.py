@@ -29,7 +29,7 @@ from latentforest.search.trees.operators.node_introduction import NodeIntroducti
 from latentforest.search.trees.operators.node_relocation import NodeRelocation
 from latentforest.search.trees.operators.state_deletion import StateDeletion
 from latentforest.search.trees.operators.state_introduction import StateIntroduction
-from latentforest.search.trees.search import by_bic
+from latentforest.search.trees.search import Selection, by_bic
 from latentforest.search.trees.tree import Rules
 from reference import completion as oracle
 from reference.enumeration import tree_joint
@@ -252,7 +252,9 @@ def test_new_states_are_scored_by_the_mean_divergence_of_pairs(case):
 def pick(case, candidates, n_jobs=1):
     case.model.data.n_jobs = n_jobs
     told = []
-    winners = pick_by_data_completion(case.model, candidates, EFFORT, by_bic, 3, told.extend)
+    winners = pick_by_data_completion(
+        Selection(case.model, candidates, EFFORT, by_bic, 3, told.extend)
+    )
     assert told == winners
     return winners
 
@@ -287,7 +289,7 @@ def test_a_search_can_be_ended_while_rows_are_completed(plain_case):
 
     candidates = plain_case.propose(NodeRelocation)
     with pytest.raises(TimeoutError):
-        pick_by_data_completion(plain_case.model, candidates, EFFORT, by_bic, 1, tell)
+        pick_by_data_completion(Selection(plain_case.model, candidates, EFFORT, by_bic, 1, tell))
 
 
 def learn(dataset, n_jobs=1):

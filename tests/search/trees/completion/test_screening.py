@@ -22,7 +22,7 @@ from latentforest.search.trees.operators.node_introduction import NodeIntroducti
 from latentforest.search.trees.operators.node_relocation import NodeRelocation
 from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.restricted import evaluate_restricted
-from latentforest.search.trees.search import by_bic, by_improvement_ratio
+from latentforest.search.trees.search import Selection, by_bic, by_improvement_ratio
 from latentforest.search.trees.tree import Rules
 from reference.random_networks import fill_randomly
 
@@ -113,7 +113,7 @@ def test_evaluation_obeys_the_limit():
     model, seen = fit_classes(), []
     effort = LocalEffort(2, 3, seed=0, max_candidates=6)
     candidates = propose(model, NodeIntroduction)
-    EVALUATIONS["rl"](model, candidates, effort, by_bic, 2, seen.extend)
+    EVALUATIONS["rl"](Selection(model, candidates, effort, by_bic, 2, seen.extend))
     assert len(seen) == 6
 
 
