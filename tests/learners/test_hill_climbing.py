@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import astuple, replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from latentforest import DoubleHillClimbing, HillClimbing, Network, datasets, tree_distance
 from latentforest.data import Variable
-from latentforest.datasets.generate import random_latent_class, random_latent_tree
+from latentforest.datasets.generate import random_latent_tree
 from latentforest.errors import ParameterError
 from latentforest.learners.hill_climbing import NearRelocation
 from latentforest.model import Structure
@@ -19,10 +18,11 @@ from latentforest.search.regularity import find_irregular
 from latentforest.search.trees import model as search_model
 from latentforest.search.trees.model import LEAST_GAIN
 from latentforest.search.trees.operators.node_relocation import NodeRelocation
-from latentforest.search.trees.search import by_improvement_ratio
 from latentforest.search.trees.tree import LatentTree, Rules
 
 SEARCHES = [HillClimbing, DoubleHillClimbing]
+
+
 HIV = datasets.load("hiv-tests")
 
 
@@ -66,9 +66,6 @@ def without_seconds(history):
     return columns
 
 
-# What is found
-
-
 @pytest.mark.parametrize("search", SEARCHES)
 def test_a_clear_tree_is_found(search, tree, found):
     network = found[search].network_
@@ -109,38 +106,6 @@ def test_both_hill_climbings_have_operators_of_their_own(found):
     assert {row["operator"] for row in rows if row["phase"] == "structure"} <= {"NI", "ND", "NR"}
 
 
-def test_the_inner_hill_climbing_finds_the_number_of_states():
-    network = random_latent_class(6, 3, n_states=3, strength=0.8, random_state=1)
-    model = DoubleHillClimbing(random_state=0).fit(network.sample(1000, random_state=1))
-    (latent,) = model.network_.latents
-    assert model.network_.structure.shape(latent) == (3,)
-    assert model.history_["phase"][1] == "states"
-
-
-@pytest.mark.parametrize("n_structures", [1, 3, None])
-def test_structures_that_are_fitted(n_structures):
-    model = DoubleHillClimbing(n_structures, random_state=0).fit(HIV)
-    steps = {}
-    for row in model.history_.rows():
-        if row["phase"] == "structure":
-            steps.setdefault(row["step"], []).append(row)
-    assert steps
-    for rows in steps.values():
-        n_candidates = rows[0]["candidates"]
-        expected = n_candidates if n_structures is None else min(n_structures, n_candidates)
-        assert len(rows) == expected
-        assert [row["bic"] for row in rows] == sorted((row["bic"] for row in rows), reverse=True)
-
-
-@pytest.mark.parametrize("n_structures", [0, 1.5, "all"])
-def test_structures_are_counted(n_structures):
-    with pytest.raises(ParameterError, match="n_structures must be a whole number from 1 or None"):
-        DoubleHillClimbing(n_structures).fit(HIV)
-
-
-# Candidates
-
-
 @pytest.fixture
 def chain():
     """Y1 - Y2 - Y3, each with two observed variables of its own."""
@@ -166,23 +131,6 @@ def test_near_relocations_are_those_of_the_operator(chain):
     near = NearRelocation.propose(chain, Rules())
     assert {*map(astuple, near)} == {*map(astuple, anywhere)}
     assert len(anywhere) < len(list(NodeRelocation.propose(chain, Rules())))
-
-
-def test_what_costs_nothing_comes_first_by_its_gain():
-    model = SimpleNamespace(bic=-100.0, score=lambda value, change: value - change)
-    gains = {
-        "dear": (-50.0, 10),
-        "cheap": (-60.0, 1),
-        "free, large": (-80.0, 0),
-        "free, small": (-95.0, -2),
-        "free, none": (-101.0, 0),
-        "loss": (-99.0, 5),
-    }
-    ranked = sorted(gains, key=lambda name: -by_improvement_ratio(model, *gains[name]))
-    assert ranked[:4] == ["free, large", "free, small", "cheap", "dear"]
-
-
-# Threads, checkpoints, limits
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -256,9 +204,6 @@ def test_an_interrupt_of_full_em_ends_the_search(small, monkeypatch):
     assert model.interrupted_
     assert len(n_calls) == 6
     assert model.history_["step"] == [0, 1, 2]
-
-
-# What may not change
 
 
 @pytest.mark.parametrize("search", SEARCHES)

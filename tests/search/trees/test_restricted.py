@@ -9,55 +9,27 @@ from latentforest.estimation.em import EMSettings
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.messages import Messages
-from latentforest.kernels.regions.mediator_starts import start_mediators
 from latentforest.model import Network, Structure
-from latentforest.search.states import Around, merge_all, split_all
 from latentforest.search.tables import soften
 from latentforest.search.trees import restricted as restricted_module
-from latentforest.search.trees.candidate import LocalEffort, Proposal
+from latentforest.search.trees.candidate import LocalEffort
 from latentforest.search.trees.model import Model, fit_fully
 from latentforest.search.trees.operators.node_deletion import NodeDeletion
-from latentforest.search.trees.operators.node_introduction import NodeIntroduction, introduce
+from latentforest.search.trees.operators.node_introduction import NodeIntroduction
 from latentforest.search.trees.operators.node_relocation import NodeRelocation
 from latentforest.search.trees.operators.state_deletion import StateDeletion
 from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.restricted import evaluate_restricted, fit_slowly
-from latentforest.search.trees.tree import Rules
+from reference.candidates import SEEDS, draw_model, evaluate, make_model, propose
 from reference.operators import OPERATORS
 from reference.restricted import (
     climb_restricted,
-    climb_restricted_pyramid,
     draw_latent_tree,
     draw_rows,
     draw_tables,
-    enumerate_latents,
-    list_starts,
     measure,
     put_tables,
 )
-
-SEEDS = range(15)
-
-
-def make_model(network, dataset):
-    data = PatternedData(dataset)
-    return Model(network, measure(network, dataset), data)
-
-
-def draw_model(seed, n_rows=30, **settings):
-    """Two to five latent variables; values are missing; weights are below and above one."""
-    states = (2, 3, 5) if seed % 2 else (2, 3, 4)
-    network = draw_latent_tree(seed, 2 + seed % 4, states, n_more=seed % 3)
-    return make_model(network, draw_rows(network, n_rows, seed, **settings))
-
-
-def propose(model, operators=OPERATORS, any_mediator=True):
-    rules = Rules(any_mediator=any_mediator)
-    return [candidate for each in operators for candidate in each.propose(model.tree, rules)]
-
-
-def evaluate(model, candidates, mu=3, nu=5, seed=0):
-    return evaluate_restricted(model, candidates, LocalEffort(mu, nu, seed), lambda proposals: None)
 
 
 def assert_exact(model, proposals, rtol=1e-9):
@@ -83,33 +55,6 @@ def test_the_random_trees_have_candidates_of_every_kind():
     assert {each.is_upper for each in candidates if each.operator == "NI"} == {False, True}
     dissolved = [each.dissolved for each in candidates if each.operator == "NR"]
     assert {each is None for each in dissolved} == {False, True}
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_not_in_the_region_stays_as_it_is(seed):
-    model = draw_model(seed)
-    for proposal in evaluate(model, propose(model), mu=1, nu=2):
-        candidate = proposal.candidate
-        before = model.network.rooted_at(candidate.root)
-        after = proposal.realise(model.network).rooted_at(candidate.root)
-        tied = getattr(candidate, "dissolved", None) or ()
-        for name in set(before.names) & set(after.names) - {*candidate.region, *tied}:
-            assert after.structure.parents(name) == before.structure.parents(name)
-            np.testing.assert_allclose(after.cpd(name), before.cpd(name), rtol=1e-12)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_dissolving_a_variable_changes_no_probability(seed):
-    model = draw_model(seed)
-    dataset = model.data.dataset
-    for candidate in propose(model, [NodeRelocation]):
-        if candidate.dissolved is not None:
-            kept = NodeRelocation(0, candidate.moved, candidate.origin, candidate.target, None)
-            np.testing.assert_allclose(
-                enumerate_latents(candidate.edit(model.network), dataset),
-                enumerate_latents(kept.edit(model.network), dataset),
-                rtol=1e-12,
-            )
 
 
 def start_of(candidate, network):
@@ -167,95 +112,6 @@ def test_local_em_is_em_that_updates_the_region_only(seed, nu):
         assert proposal.log_likelihood >= measure(start, dataset) - 1e-9
 
 
-@pytest.mark.parametrize("seed", SEEDS[::3])
-def test_the_pyramid_of_states_is_that_of_em_on_the_whole_network(seed):
-    """SI and SD begin with guesses, then random tables; half of them are left at each level."""
-    model = draw_model(seed)
-    dataset, effort = model.data.dataset, LocalEffort(2, 12, 0)
-    for operator in (StateIntroduction, StateDeletion):
-        for fit in operator.plan_fits(model.messages, propose(model, [operator]), effort):
-            fit.run()
-            (proposal,) = fit
-            edited = proposal.candidate.edit(model.network)
-            networks = [put_tables(edited, tables) for tables in list_starts(fit)]
-            expected = climb_restricted_pyramid(networks, dataset, proposal.candidate.region, 12)
-            assert proposal.log_likelihood == pytest.approx(measure(expected, dataset), rel=1e-9)
-
-
-@pytest.mark.parametrize("guess", [split_all, merge_all])
-@pytest.mark.parametrize("seed", SEEDS[::3])
-def test_states_are_split_and_merged_first_then_drawn(seed, guess):
-    model, mu = draw_model(seed), 3
-    messages, network = model.messages, model.network
-    operator = StateIntroduction if guess is split_all else StateDeletion
-    for fit in operator.plan_fits(messages, propose(model, [operator]), LocalEffort(mu, 12, 0)):
-        (candidate,), starts = fit.candidates, list_starts(fit)
-        hub, card, names = candidate.hub, candidate.card, candidate.neighbours
-        around = Around(messages.table(hub), {z: messages.table(hub, z) for z in names}, ())
-        guesses = guess(around)
-        assert len(starts) == len(guesses) + mu
-        for start, guessed in zip(starts, guesses, strict=False):
-            expected = {hub: guessed.prior, **guessed.tables}
-            for name in (hub, *names):
-                np.testing.assert_allclose(start[name], soften(expected[name]), rtol=1e-12)
-        noise, n_columns = fit.tasks.common.drafts, sum(map(messages.card, names))
-        first = noise[: mu * card * n_columns].reshape(mu, card, n_columns)
-        last = noise[first.size :].reshape(mu, card)
-        for s, start in enumerate(starts[len(guesses) :]):
-            np.testing.assert_allclose(start[hub], 0.5 / card + 0.5 * last[s] / last[s].sum())
-            taken = 0
-            for z in names:
-                part = first[s, :, taken : taken + messages.card(z)]
-                taken += messages.card(z)
-                base = around.prior @ around.tables[z]
-                if z in network.latents:
-                    base = np.full(messages.card(z), 1 / messages.card(z))
-                drawn = 0.5 * (base + part / part.sum(axis=1, keepdims=True))
-                np.testing.assert_allclose(start[z], drawn)
-
-
-@pytest.mark.parametrize("seed", SEEDS[::3])
-def test_mediators_start_as_copies_of_the_hub_then_drawn(seed):
-    model, n_random = draw_model(seed), 2
-    messages, structure = model.messages, model.network.structure
-    rng = np.random.default_rng(seed)
-    for hub in model.network.latents:
-        names, width = messages.neighbours(hub), messages.card(hub)
-        above = structure.parents(hub)
-        for card in range(2, width + 1):
-            copy = introduce(width, card)
-            shapes = [copy.shape, (card, sum(map(messages.card, names)))]
-            shapes += [(messages.card(z), card) for z in above] + [(card, width) for _ in above]
-            noise = [rng.exponential(size=(n_random, *shape)) for shape in shapes]
-            flat = np.concatenate([each.ravel() for each in noise])
-            found, places = start_mediators(
-                messages.arms, messages.values, messages.number[hub], card, n_random, flat, flat[:0]
-            )
-            expected = [[soften(copy), *normalised(noise[0])]]
-            for z, drawn in zip(above, noise[2:3], strict=True):
-                expected.append([soften(messages.table(z, hub) @ copy), *normalised(drawn)])
-                shared = copy.T / copy.sum(axis=0)[:, None]
-                expected.append([soften(shared), *normalised(noise[3])])
-            taken = 0
-            for z in names:
-                drawn = normalised(noise[1][:, :, taken : taken + messages.card(z)])
-                taken += messages.card(z)
-                base = messages.table(hub) @ messages.table(hub, z)
-                if z in model.network.latents:
-                    base = np.full(messages.card(z), 1 / messages.card(z))
-                expected.append([soften(messages.table(hub, z)[:card]), *(0.5 * (base + drawn))])
-            parts = [np.array(tables).ravel() for tables in expected]
-            np.testing.assert_allclose(found, np.concatenate(parts), rtol=1e-12)
-            sizes = [0, *np.cumsum([part.size for part in parts])[:-1]]
-            if not above:
-                sizes[1:1] = [sizes[1], sizes[1]]
-            assert places.tolist() == sizes
-
-
-def normalised(tables):
-    return tables / tables.sum(axis=-1, keepdims=True)
-
-
 def test_few_fits_at_a_time_give_the_same_proposals(monkeypatch):
     model = draw_model(3)
     candidates = propose(model)
@@ -297,46 +153,6 @@ def test_full_em_ends_above_the_restricted_likelihood(seed):
     for proposal in evaluate(model, propose(model)):
         fitted = fit_fully(proposal.realise(model.network), model.data, EMSettings(50, 1e-6))
         assert fitted.log_likelihood >= proposal.log_likelihood - 1e-9
-
-
-@pytest.mark.parametrize("seed", SEEDS[::2])
-def test_a_copy_of_the_hub_changes_no_probability(seed):
-    """NI with P(new | hub) the identity is the model that it was applied to."""
-    model = draw_model(seed)
-    network = model.network
-    forest = Forest(network.structure, model.data).row_log_likelihoods(network.parameters)
-    for candidate in propose(model, [NodeIntroduction]):
-        hub_card = network.structure.shape(candidate.hub)[-1]
-        if candidate.card == hub_card:
-            edited, rooted = candidate.edit(network), network.rooted_at(candidate.root)
-            below = candidate.hub if candidate.is_upper else candidate.left
-            tables = {
-                z: network.rooted_at(candidate.hub).cpd(z)
-                for z in candidate.region[1:]
-                if z != candidate.hub
-            }
-            tables[candidate.name] = np.eye(hub_card)
-            if candidate.is_upper:
-                tables[candidate.name] = rooted.cpd(below)
-                tables[below] = np.eye(hub_card)
-            copied = put_tables(edited, tables)
-            rows = Forest(copied.structure, model.data).row_log_likelihoods(copied.parameters)
-            np.testing.assert_allclose(rows, forest, rtol=1e-12)
-
-
-@pytest.mark.parametrize("seed", SEEDS[::2])
-def test_a_state_in_two_equal_halves_changes_no_probability(seed):
-    model = draw_model(seed)
-    network = model.network
-    forest = Forest(network.structure, model.data).row_log_likelihoods(network.parameters)
-    for candidate in propose(model, [StateIntroduction]):
-        edited, rooted = candidate.edit(network), network.rooted_at(candidate.hub)
-        source = [*range(candidate.card - 1), 0]
-        tables = {z: rooted.cpd(z)[source] for z in candidate.region}
-        tables[candidate.hub][[0, -1]] *= 0.5
-        split = put_tables(edited, tables)
-        rows = Forest(split.structure, model.data).row_log_likelihoods(split.parameters)
-        np.testing.assert_allclose(rows, forest, rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", [1, 4, 6])
@@ -554,19 +370,6 @@ def test_seventy_thousand_distinct_rows():
         realised = proposal.realise(network)
         exact = Forest(realised.structure, data).log_likelihood(realised.parameters)[0]
         assert proposal.log_likelihood == pytest.approx(exact, rel=1e-10)
-
-
-def test_a_proposal_puts_its_tables_in_the_order_of_the_region():
-    model = draw_model(2)
-    (candidate, *_) = propose(model, [NodeIntroduction])
-    edited = candidate.edit(model.network)
-    sizes = [edited.cpd(name).size for name in candidate.region]
-    tables = [soften(edited.cpd(name)) for name in candidate.region]
-    flat = np.concatenate([*(table.ravel() for table in tables), np.full(7, np.nan)])
-    realised = Proposal(candidate, 0.0, flat).realise(model.network)
-    assert sum(sizes) + 7 == len(flat)
-    for name, table in zip(candidate.region, tables, strict=True):
-        np.testing.assert_array_equal(realised.cpd(name), table)
 
 
 def test_messages_are_computed_once_for_all_candidates():

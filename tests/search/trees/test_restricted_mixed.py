@@ -10,7 +10,7 @@ from latentforest.estimation.starts import random_starts
 from latentforest.inference.forest import PatternedData
 from latentforest.model import Network, Structure
 from latentforest.search.regularity import find_irregular
-from latentforest.search.tables import mix, soften
+from latentforest.search.tables import soften
 from latentforest.search.trees import restricted as restricted_module
 from latentforest.search.trees.candidate import LocalEffort
 from latentforest.search.trees.model import Model, fit_fully
@@ -20,7 +20,7 @@ from latentforest.search.trees.operators.node_relocation import NodeRelocation
 from latentforest.search.trees.operators.state_deletion import StateDeletion
 from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.restricted import evaluate_restricted, fit_slowly
-from latentforest.search.trees.tree import LatentTree, Rules
+from latentforest.search.trees.tree import Rules
 from reference.operators import OPERATORS
 from reference.restricted import climb_restricted_pyramid, list_starts, put_tables
 from reference.restricted_mixed import (
@@ -233,29 +233,6 @@ def test_posteriors_of_hubs_are_those_of_enumeration():
         expected = joint.sum(axis=rest)
         expected /= expected.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(model.messages.posterior(hub), expected, rtol=1e-9, atol=1e-12)
-
-
-def test_mixed_gaussians_have_the_moments_of_the_mixture():
-    rng = np.random.default_rng(0)
-    table, shares = np.array([[0.0, 1.0], [3.0, 0.5]]), np.array([[0.3, 0.7]])
-    codes = (rng.random(400_000) < 0.7).astype(int)
-    drawn = rng.normal(table[codes, 0], np.sqrt(table[codes, 1]))
-    found = mix(shares, table, True)[0]
-    np.testing.assert_allclose(found, [drawn.mean(), drawn.var()], rtol=0.01)
-
-
-def test_a_continuous_neighbour_bounds_no_number_of_states():
-    network = draw_mixed_tree(0, 1, share=1.0)
-    variables = [
-        Variable.hidden("Y1", 9) if v.name == "Y1" else v for v in network.structure.variables
-    ]
-
-    structure = Structure(variables, dict.fromkeys(network.observed, "Y1"))
-    assert not find_irregular(structure)
-    tree = LatentTree(structure)
-    assert [each.card for each in StateIntroduction.propose(tree, Rules())] == [10]
-    assert tree.is_regular_with("Y1", 5, network.observed[:2])
-    assert not tree.is_regular_with("Y1", 2, network.observed[:1])
 
 
 def test_a_column_is_not_taken_for_a_latent_variable_above_it(evaluate):

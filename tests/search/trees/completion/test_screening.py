@@ -16,17 +16,18 @@ from latentforest.model import Network, Structure
 from latentforest.search.trees.candidate import LocalEffort
 from latentforest.search.trees.completion.counts import Completion
 from latentforest.search.trees.completion.screening import screen
-from latentforest.search.trees.evaluation import EVALUATIONS
 from latentforest.search.trees.model import Model, fit_fully
 from latentforest.search.trees.operators.node_introduction import NodeIntroduction
 from latentforest.search.trees.operators.node_relocation import NodeRelocation
 from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.restricted import evaluate_restricted
-from latentforest.search.trees.search import Selection, by_bic, by_improvement_ratio
+from latentforest.search.trees.search import by_bic, by_improvement_ratio
 from latentforest.search.trees.tree import Rules
 from reference.random_networks import fill_randomly
 
 TABLE = generate(random_latent_tree(16, depth=2, width=4, random_state=2), 3000, random_state=0)
+
+
 DATA = PatternedData(TABLE)
 
 
@@ -109,14 +110,6 @@ def test_the_relocation_that_is_needed_passes_the_screen():
     assert needed in screen(model, candidates, by_bic, 3, ignore)
 
 
-def test_evaluation_obeys_the_limit():
-    model, seen = fit_classes(), []
-    effort = LocalEffort(2, 3, seed=0, max_candidates=6)
-    candidates = propose(model, NodeIntroduction)
-    EVALUATIONS["rl"](Selection(model, candidates, effort, by_bic, 2, seen.extend))
-    assert len(seen) == 6
-
-
 def test_a_screened_search_finds_the_tree():
     free = EAST(random_state=0).fit(TABLE)
     screened = EAST(random_state=0, max_candidates=12).fit(TABLE)
@@ -126,9 +119,6 @@ def test_a_screened_search_finds_the_tree():
 def test_the_limit_is_checked():
     with pytest.raises(ParameterError, match="max_candidates"):
         EAST(max_candidates=0).fit(TABLE)
-
-
-# Continuous columns
 
 
 @pytest.fixture(scope="module")

@@ -1,15 +1,31 @@
-"""Candidates that get full EM where no winner of a step is better than the model."""
+"""The steps of a search: ranks, winners, reserves."""
+
+from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from latentforest import EAST
-from latentforest.data.dataset import Dataset
 from latentforest.datasets.generate import random_latent_tree
 from latentforest.search.trees.model import LEAST_GAIN, is_better
-from latentforest.search.trees.search import Search
+from latentforest.search.trees.search import Search, by_improvement_ratio
+
+
+def test_what_costs_nothing_comes_first_by_its_gain():
+    model = SimpleNamespace(bic=-100.0, score=lambda value, change: value - change)
+    gains = {
+        "dear": (-50.0, 10),
+        "cheap": (-60.0, 1),
+        "free, large": (-80.0, 0),
+        "free, small": (-95.0, -2),
+        "free, none": (-101.0, 0),
+        "loss": (-99.0, 5),
+    }
+    ranked = sorted(gains, key=lambda name: -by_improvement_ratio(model, *gains[name]))
+    assert ranked[:4] == ["free, large", "free, small", "cheap", "dear"]
+
 
 DATA = random_latent_tree(12, n_states=3, n_latent_states=3, random_state=1).sample(
     500, random_state=1
@@ -71,10 +87,3 @@ def test_reserves_that_fell_short_are_left_out_until_their_score_rises(monkeypat
     monkeypatch.setattr(Search, "_fit_all", watch)
     EAST(n_winners=2, n_reserves=5, random_state=0).fit(DATA)
     assert n_left_out
-
-
-@pytest.mark.parametrize(("n_columns", "n_reserves"), [(7, 3), (60, 20)])
-def test_reserves_grow_with_the_number_of_columns(n_columns, n_reserves):
-    table = Dataset.from_table(np.zeros((2, n_columns), int))
-    assert EAST()._count_reserves(table) == n_reserves
-    assert EAST(n_reserves=5)._count_reserves(table) == 5
