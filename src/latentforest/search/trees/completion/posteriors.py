@@ -20,12 +20,7 @@ from latentforest.kernels.types import FloatArray
 class Posteriors:
     """What is known of all variables row by row, computed when it is needed.
 
-    Parameters
-    ----------
-    messages
-        Of the current model.
-    check
-        Called now and then; may raise an exception to end the work.
+    ``messages`` are those of the current model; ``check`` may raise an exception to end the work.
     """
 
     def __init__(self, messages: Messages, check: Callable[[], None]) -> None:

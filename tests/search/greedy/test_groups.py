@@ -1,0 +1,58 @@
+"""Latent class models of groups of columns, and quick estimates of their mergers."""
+
+import numpy as np
+import pytest
+
+from latentforest.data.dataset import Dataset
+from latentforest.data.variable import Variable
+from latentforest.estimation.em import EMSettings
+from latentforest.inference.forest import Forest, PatternedData
+from latentforest.search.greedy.groups import GroupFits, GroupSettings
+from latentforest.search.greedy.merger_screening import MergerScreen
+
+
+@pytest.fixture(scope="module")
+def fits():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    codes = [np.where(rng.random(300) < 0.85, y, 1 - y) for _ in range(3)]
+    numbers = [4.0 * y + rng.normal(size=300), rng.normal(size=300)]
+    variables = [*(Variable(name, ("0", "1")) for name in "abc"), Variable("x"), Variable("noise")]
+    data = PatternedData(Dataset(variables, [*codes, *numbers]))
+    return GroupFits(data, GroupSettings("diagonal", 4, 4, EMSettings(200, 1e-8), 0))
+
+
+def test_dependent_columns_get_a_latent_variable_and_single_ones_none(fits):
+    assert fits.best(["a", "b", "c", "x"]).n_states == 2
+    assert fits.best(["a"]).n_states == fits.best(["noise"]).n_states == 1
+
+
+def test_groups_are_fitted_once_whatever_the_order(fits):
+    first = fits.best(["x", "a", "b"])
+    assert fits.has(["b", "x", "a"])
+    assert fits.best(["b", "x", "a"]) is first
+    assert first.columns == fits.order(["x", "a", "b"]) == ("a", "b", "x")
+
+
+def test_likelihoods_are_those_of_the_networks(fits):
+    model = fits.best(["a", "b", "x"])
+    data = PatternedData(fits.data.dataset.select(model.columns))
+    exact = Forest(model.network.structure, data).log_likelihood(model.network.parameters)[0]
+    assert model.log_likelihood == pytest.approx(exact)
+
+
+def test_more_classes_never_fit_worse(fits):
+    values = [fits.fit(["a", "b", "c", "x"], n).log_likelihood for n in (1, 2, 3)]
+    assert values == sorted(values)
+
+
+def test_mergers_are_judged_as_their_fits_would(fits):
+    screen = MergerScreen(fits)
+    group, x, noise = fits.best(["a", "b", "c"]), fits.best(["x"]), fits.best(["noise"])
+    for other in (x, noise):
+        exact = fits.best([*group.columns, *other.columns]).bic - group.bic - other.bic
+        estimate = screen.estimate(group, other)
+        assert estimate <= exact + 1e-6
+        assert (estimate > 0) == (exact > 0)
+        assert screen.estimate(other, group) == estimate
+    assert screen.estimate(fits.best(["a"]), x) > 0 > screen.estimate(fits.best(["a"]), noise)
