@@ -6,10 +6,9 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 import latentforest as lf
-from latentforest import EAST, datasets
+from latentforest import datasets
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.datasets.generate import with_missing
@@ -17,51 +16,25 @@ from latentforest.errors import (
     DataError,
     DataWarning,
     FileFormatError,
-    LatentForestError,
-    ModelError,
     ParameterError,
 )
 from latentforest.estimation import em
-from latentforest.learners.smoothing import PSEUDO_COUNTS, choose_pseudo_count
-from latentforest.model import Network
 from latentforest.search.regularity import find_irregular
 from latentforest.search.trees.search import Search
+from reference.searches import assert_valid, cards, clear_tree, learn
 
 HIV = datasets.load("hiv-tests")
 
 
-def clear_tree(latents, n_leaves, n_states=3, strength=0.8, seed=0):
-    """A tree of strong tables.
-
-    ``latents`` maps names to numbers of states and parents, ``n_leaves`` to numbers of leaves.
-    """
-    rng = np.random.default_rng(seed)
-    cards = {name: card for name, (card, _) in latents.items()}
-    parents = {name: above for name, (_, above) in latents.items() if above}
-    for name, n in n_leaves.items():
-        for _ in range(n):
-            leaf = f"X{len(cards) - len(latents) + 1}"
-            cards[leaf], parents[leaf] = n_states, name
-    tables = {}
-    for name, card in cards.items():
-        if name not in parents:
-            tables[name] = np.full(card, 1.0 / card)
-            continue
-        table = np.full((cards[parents[name]], card), (1.0 - strength) / (card - 1))
-        table[np.arange(len(table)), rng.permutation(card)[np.arange(len(table)) % card]] = strength
-        tables[name] = table
-    variables = [
-        Variable.hidden(name, card) if name in latents else Variable(name, tuple("abcd"[:card]))
-        for name, card in cards.items()
-    ]
-    return Network.from_tables(variables, parents, tables)
-
-
 SEVEN = clear_tree({"Y1": (3, None), "Y2": (2, "Y1")}, {"Y1": 4, "Y2": 3})
+
+
 TWELVE = clear_tree(
     {"Y1": (2, None), "Y2": (3, "Y1"), "Y3": (2, "Y1"), "Y4": (3, "Y1")},
     {"Y2": 4, "Y3": 4, "Y4": 4},
 )
+
+
 EIGHTEEN = clear_tree(
     {"Y1": (2, None), "Y2": (3, "Y1"), "Y3": (2, "Y2"), "Y4": (3, "Y1"), "Y5": (2, "Y4")},
     {"Y1": 3, "Y2": 4, "Y3": 4, "Y4": 4, "Y5": 3},
@@ -76,35 +49,15 @@ def table():
     ).sample(600, random_state=0)
 
 
-def learn(data, **settings):
-    return EAST(**{"random_state": 0, **settings}).fit(data)
-
-
 @pytest.fixture(scope="module")
 def found(table):
     return learn(table)
-
-
-def cards(network):
-    return sorted(network.structure.shape(name)[-1] for name in network.latents)
 
 
 def trace(model):
     """The history without the clock."""
     history = model.history_
     return {name: history[name] for name in history.columns if name != "seconds"}
-
-
-def assert_valid(model, data):
-    assert not find_irregular(model.network_.structure)
-    assert np.isfinite(model.bic_)
-    exact = lf.log_score(model.network_, data)
-    assert model.log_likelihood_ == pytest.approx(exact, rel=1e-9)
-    assert model.n_parameters_ == model.network_.dimension
-    assert model.bic_ >= max(model.history_["bic"]) - 1e-6
-
-
-# Recovery
 
 
 @pytest.mark.parametrize(
@@ -132,9 +85,6 @@ def test_rows_with_missing_values():
     model = learn(data)
     assert lf.tree_distance(SEVEN, model.network_) == 0
     assert_valid(model, data)
-
-
-# What the result does not depend on
 
 
 def test_threads_do_not_matter(table, found):
@@ -175,9 +125,6 @@ def test_rows_without_weight_do_not_matter(table, found):
     assert model.bic_ == pytest.approx(found.bic_, abs=1e-4)
 
 
-# History
-
-
 def test_the_history_tells_the_steps(table, found):
     history = found.history_
     assert history["step"] == list(range(len(history)))
@@ -212,9 +159,6 @@ def test_smoothing_is_for_the_last_fit_only(table, found):
     model = learn(table, smoothing=1.0)
     assert trace(model) == trace(found)
     assert model.network_.parameters.min() > 0
-
-
-# Limits
 
 
 @pytest.mark.parametrize("n_steps", [0, 1, 2, 5])
@@ -293,9 +237,6 @@ def test_ctrl_c_during_full_em_ends_the_search(table, monkeypatch):
     assert model.interrupted_
     assert len(fits) == 1
     assert len(model.history_) == 1
-
-
-# Checkpoints
 
 
 @pytest.fixture(scope="module")
@@ -390,114 +331,6 @@ def test_a_damaged_step_is_an_error_of_the_file(table, journal, tmp_path, key):
         learn(table, checkpoint=path, resume=True)
 
 
-# Initial models
-
-
-def test_the_search_goes_on_from_a_given_model(table, found):
-    model = learn(table, start=found.network_)
-    assert model.bic_ >= found.bic_ - 1e-6
-    assert model.history_["bic"][0] == pytest.approx(found.bic_, abs=0.01)
-
-
-def test_the_start_may_be_rooted_anywhere(table, found):
-    start = found.network_.rooted_at(found.network_.latents[-1])
-    assert learn(table, start=start, max_steps=3).bic_ >= found.bic_ - 1e-6
-
-
-def make_start(table, n_states, parents, latents=("Y",)):
-    variables = [Variable.hidden(name, n_states) for name in latents] + list(table.variables)
-    arcs = {x.name: "Y" for x in table.variables} | parents
-    structure = lf.Structure(variables, {a: b for a, b in arcs.items() if b})
-    flat = np.concatenate(
-        [np.full(structure.shape(n), 1 / structure.shape(n)[-1]).ravel() for n in structure.names]
-    )
-    return Network(structure, flat)
-
-
-@pytest.mark.parametrize(
-    ("n_states", "parents", "latents"),
-    [(65, {}, ("Y",)), (2, {}, ("Y", "Z")), (2, {"X2": "X1"}, ("Y",))],
-    ids=["irregular", "latent alone", "inner column"],
-)
-def test_a_start_is_made_regular(table, n_states, parents, latents):
-    start = make_start(table, n_states, parents, latents)
-    model = learn(table, start=start, max_steps=1)
-    assert_valid(model, table)
-    assert not find_irregular(model.network_.structure)
-
-
-@pytest.mark.parametrize("start", ["bin", "chow-liu", "latent-class"])
-def test_a_learner_by_name_gives_the_start(table, start):
-    model = learn(table, start=start, max_steps=0)
-    assert_valid(model, table)
-    assert len(model.network_.structure.roots) == 1
-    first = learn(table, max_steps=0).bic_
-    assert start == "latent-class" or model.bic_ > first + 1
-
-
-def test_a_learner_gives_the_start(table):
-    learner = lf.BinaryForest(linkage="average", random_state=1)
-    fresh = learn(table, start=learner, max_steps=2)
-    assert not hasattr(learner, "network_")
-    fitted = learn(table, start=learner.fit(table), max_steps=2)
-    assert fresh.network_ == fitted.network_
-    assert clone(fitted).get_params()["start__linkage"] == "average"
-
-
-def test_a_learner_that_finds_nothing_leaves_two_classes():
-    rng = np.random.default_rng(0)
-    columns = [rng.integers(0, 2, 200) for _ in range(4)]
-    noise = Dataset([Variable(f"x{i}", ("a", "b")) for i in range(4)], columns)
-    model = learn(noise, start="bin", max_steps=0)
-    assert len(model.network_.latents) == 1
-
-
-def test_fixed_names_are_looked_for_in_the_start_of_a_learner(table):
-    with pytest.raises(ParameterError, match="fixed names 'nobody'"):
-        learn(table, start="bin", fixed="nobody")
-
-
-def test_a_search_from_a_learner_can_be_resumed(table, tmp_path):
-    path = tmp_path / "steps.jsonl"
-    whole = learn(table, start="bin", max_steps=3)
-    learn(table, start="bin", max_steps=1, checkpoint=path)
-    again = learn(table, start="bin", max_steps=3, checkpoint=path, resume=True)
-    assert again.network_ == whole.network_
-    with pytest.raises(LatentForestError):
-        learn(table, start="chow-liu", max_steps=3, checkpoint=path, resume=True)
-
-
-def test_starts_that_do_not_fit_are_refused(table, found):
-    with pytest.raises(ModelError, match=r"differ in \['X1', 'other'\]"):
-        learn(table, start=found.network_.renamed({"X1": "other"}))
-    with pytest.raises(ParameterError, match=r"no learner 'model\.json'; known are bin"):
-        learn(table, start="model.json")
-    with pytest.raises(ParameterError, match=r"a learner or .*, got int"):
-        learn(table, start=3)
-
-
-def test_a_start_with_other_states_is_refused(table, found):
-    columns = [Variable(v.name, ("no", "yes")) for v in table.variables]
-    with pytest.raises(LatentForestError, match="states"):
-        learn(Dataset(columns, table.columns), start=found.network_)
-
-
-def test_a_start_of_several_trees_is_searched_tree_by_tree(table):
-    """Two trees: X1 to X4 below Y, X5 to X7 below Z."""
-    arcs = {f"X{i}": "Z" for i in (5, 6, 7)}
-    start = make_start(table, 2, arcs, ("Y", "Z"))
-    rng = np.random.default_rng(0)
-    noise = np.concatenate(
-        [rng.dirichlet(np.ones(2), start.structure.shape(n)[:-1]).ravel() for n in start.names]
-    )
-    model = learn(table, start=start.with_parameters(noise), max_steps=6)
-    assert_valid(model, table)
-    assert len(model.network_.structure.roots) == 2
-
-
-# Tables
-
-
 def test_two_columns_are_too_few(table):
     with pytest.raises(DataError, match=r"three columns with two or more states.*, found 2"):
         learn(table.select(["X1", "X2"]))
@@ -568,18 +401,6 @@ def test_a_pandas_frame(table, found):
     model = learn(frame)
     assert lf.tree_distance(model.network_, found.network_) == 0
     assert model.predict(frame).shape == (table.n_rows, len(model.network_.latents))
-
-
-def test_smoothing_by_cross_validation_is_one_of_the_grid_and_leaves_no_zeros(table):
-    plain = learn(table)
-    smooth = learn(table, smoothing="cv")
-    assert smooth.network_.structure == plain.network_.structure
-    assert smooth.network_.parameters.min() > 0
-    count = choose_pseudo_count(plain.network_, table, 1)
-    assert count in PSEUDO_COUNTS
-    assert count == choose_pseudo_count(plain.network_, table, 2)
-    again = learn(table, smoothing=count)
-    np.testing.assert_allclose(again.network_.parameters, smooth.network_.parameters, rtol=1e-12)
 
 
 def test_several_runs_keep_the_best(table):

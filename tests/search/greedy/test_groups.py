@@ -1,4 +1,4 @@
-"""Latent class models of groups of columns, and quick estimates of their mergers."""
+"""Latent class models of groups of columns."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.search.greedy.groups import GroupFits, GroupSettings
-from latentforest.search.greedy.merger_screening import MergerScreen
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +43,3 @@ def test_likelihoods_are_those_of_the_networks(fits):
 def test_more_classes_never_fit_worse(fits):
     values = [fits.fit(["a", "b", "c", "x"], n).log_likelihood for n in (1, 2, 3)]
     assert values == sorted(values)
-
-
-def test_mergers_are_judged_as_their_fits_would(fits):
-    screen = MergerScreen(fits)
-    group, x, noise = fits.best(["a", "b", "c"]), fits.best(["x"]), fits.best(["noise"])
-    for other in (x, noise):
-        exact = fits.best([*group.columns, *other.columns]).bic - group.bic - other.bic
-        estimate = screen.estimate(group, other)
-        assert estimate <= exact + 1e-6
-        assert (estimate > 0) == (exact > 0)
-        assert screen.estimate(other, group) == estimate
-    assert screen.estimate(fits.best(["a"]), x) > 0 > screen.estimate(fits.best(["a"]), noise)

@@ -1,17 +1,11 @@
 """Scores of data completion, against completing the rows one by one."""
 
-import math
-
-import numpy as np
 import pytest
 
 from latentforest.search.trees.model import Model
 from latentforest.search.trees.operators.node_deletion import NodeDeletion
-from latentforest.search.trees.operators.node_introduction import NodeIntroduction
 from latentforest.search.trees.operators.node_relocation import NodeRelocation
 from latentforest.search.trees.operators.state_deletion import StateDeletion
-from latentforest.search.trees.operators.state_introduction import StateIntroduction
-from reference import completion as oracle
 from reference.completion_cases import NETWORKS, RULES, Case, close
 from reference.operators import OPERATORS
 
@@ -44,39 +38,3 @@ def test_all_kinds_of_candidates_were_compared():
 def propose_all(network):
     tree = Model(network, 0.0, None).tree
     return [each for operator in OPERATORS for each in operator.propose(tree, RULES)]
-
-
-def test_mediators_are_scored_by_g2_and_only_the_largest_counts(case):
-    candidates = case.propose(NodeIntroduction)
-    if not candidates:
-        return
-    largest = {}
-    for each in candidates:
-        pair = each.hub, each.left, each.right
-        largest[pair] = max(largest.get(pair, 0), each.card)
-    expected = [
-        oracle.g2(case.triple(each.hub, each.left, each.right))
-        if each.card == largest[each.hub, each.left, each.right]
-        else -math.inf
-        for each in candidates
-    ]
-    assert case.score(candidates) == close(expected)
-
-
-def test_new_states_are_scored_by_the_mean_divergence_of_pairs(case):
-    candidates = case.propose(StateIntroduction)
-    if not candidates:
-        return
-    expected = [
-        np.mean(
-            [
-                oracle.divergence(
-                    oracle.count(case.completed, case.names, pair),
-                    case.model_joint(pair),
-                )
-                for pair in case.pairs_of(each.hub)
-            ]
-        )
-        for each in candidates
-    ]
-    assert case.score(candidates) == close(expected)

@@ -1,5 +1,7 @@
 """NI: which mediators are proposed, and how they begin."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,9 @@ from latentforest.search.regularity import find_irregular
 from latentforest.search.tables import soften
 from latentforest.search.trees.operators.node_introduction import NodeIntroduction, introduce
 from latentforest.search.trees.tree import LatentTree, Rules
+from reference import completion as oracle
 from reference.candidates import SEEDS, draw_model, propose
+from reference.completion_cases import NETWORKS, Case, close
 from reference.operators import ANY_MEDIATOR, TREE_SEEDS, card, draw_tree, propose_in
 from reference.restricted import (
     draw_tables,
@@ -167,3 +171,30 @@ def test_a_copy_of_the_hub_changes_no_probability(seed):
             copied = put_tables(edited, tables)
             rows = Forest(copied.structure, model.data).row_log_likelihoods(copied.parameters)
             np.testing.assert_allclose(rows, forest, rtol=1e-12)
+
+
+@pytest.fixture(scope="module", params=[0.0, 0.2], ids=["complete", "missing"])
+def missing_rate(request):
+    return request.param
+
+
+@pytest.fixture(scope="module", params=NETWORKS)
+def case(request, missing_rate):
+    return Case(NETWORKS[request.param], 150, missing_rate)
+
+
+def test_mediators_are_scored_by_g2_and_only_the_largest_counts(case):
+    candidates = case.propose(NodeIntroduction)
+    if not candidates:
+        return
+    largest = {}
+    for each in candidates:
+        pair = each.hub, each.left, each.right
+        largest[pair] = max(largest.get(pair, 0), each.card)
+    expected = [
+        oracle.g2(case.triple(each.hub, each.left, each.right))
+        if each.card == largest[each.hub, each.left, each.right]
+        else -math.inf
+        for each in candidates
+    ]
+    assert case.score(candidates) == close(expected)
