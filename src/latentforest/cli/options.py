@@ -33,22 +33,15 @@ Model = Annotated[
         show_default=False,
     ),
 ]
-Weights = Annotated[
-    str | None,
-    _reading("COLUMN", "Column that says how often each row counts."),
-]
+Weights = Annotated[str | None, _reading("COLUMN", "Column that says how often each row counts.")]
 Missing = Annotated[
     list[str] | None,
     _reading("TEXT", "Further text that means 'no value', such as -9. May be repeated."),
 ]
 Delimiter = Annotated[
-    str | None,
-    _reading("CHAR", "Separator of a CSV file (tab for a tab), if not found out."),
+    str | None, _reading("CHAR", "Separator of a CSV file (tab for a tab), if not found out.")
 ]
-Encoding = Annotated[
-    str,
-    _reading("NAME", "Encoding of a text file, such as latin-1."),
-]
+Encoding = Annotated[str, _reading("NAME", "Encoding of a text file, such as latin-1.")]
 Format = Annotated[
     str | None,
     _reading("NAME", "csv, tsv, parquet, arff or frequency, if the file's name does not tell."),

@@ -6,7 +6,10 @@ import pytest
 from latentforest.data.variable import Variable
 from latentforest.model import Structure
 from latentforest.search.regularity import find_irregular
-from latentforest.search.trees.tree import Rules
+from latentforest.search.trees.operators.node_deletion import NodeDeletion
+from latentforest.search.trees.operators.node_relocation import NodeRelocation
+from latentforest.search.trees.operators.state_introduction import StateIntroduction
+from latentforest.search.trees.tree import LatentTree, Rules
 from reference.operators import TREE_SEEDS, card, draw_tree, neighbours, propose_in
 from reference.restricted import draw_tables
 
@@ -121,3 +124,25 @@ def test_trees_of_a_forest_are_not_mixed():
         assert neighbours(edited, "alone") == set()
         for edge in edges_of(edited):
             assert any(each.isdisjoint(edge) for each in names)
+
+
+@pytest.mark.parametrize("seed", TREE_SEEDS[::8])
+def test_candidates_are_offered_again_where_nothing_changed(seed):
+    network = draw_tree(seed)
+    again = LatentTree(network.rooted_at(network.latents[-1]).structure)
+    for candidate in propose_in(network, Rules()):
+        if candidate.operator == "NI":  # which depends on the root
+            continue
+        renewed = candidate.renew(again, Rules())
+        assert (str(renewed), renewed.change) == (str(candidate), candidate.change)
+        assert renewed.subject in network.names
+
+
+@pytest.mark.parametrize("seed", TREE_SEEDS[3::8])
+def test_candidates_whose_variable_is_gone_are_not_offered_again(seed):
+    network = draw_tree(seed)
+    for deletion in propose_in(network, Rules(), [NodeDeletion]):
+        after = LatentTree(deletion.edit(network).structure)
+        for candidate in propose_in(network, Rules(), [NodeRelocation, StateIntroduction]):
+            if deletion.node in (candidate.root, getattr(candidate, "origin", "")):
+                assert candidate.renew(after, Rules()) is None

@@ -8,8 +8,7 @@ applied, then full EM is run; if BIC fell, only the better half of them is appli
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,7 +28,6 @@ from latentforest.search.trees.operators.state_deletion import StateDeletion
 from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.restricted import evaluate_restricted
 from latentforest.search.trees.tree import LatentTree, Rules
-from latentforest.search.trees.tree_candidate import TreeCandidate
 
 LEAST_GAIN = 0.5  # of BIC, for a candidate to be applied with others
 HOPELESS = -20.0  # gain of BIC below which a variable is not judged again until it is touched
@@ -78,7 +76,7 @@ class Refinement:
                 return
             model = better
             yield model, len(applied)
-            awake = {subject_of(each.candidate) for gain, each in judged if gain > HOPELESS}
+            awake = {each.candidate.subject for gain, each in judged if gain > HOPELESS}
             touched = {name for each in applied for name in (each.root, *each.region)}
             awake |= touched | {z for name in touched for z in model.tree.neighbours.get(name, ())}
 
@@ -88,7 +86,7 @@ class Refinement:
         """Return candidates with their gains of BIC, best first."""
         candidates = propose(model, self.rules)
         if awake is not None:
-            candidates = [each for each in candidates if subject_of(each) in awake]
+            candidates = [each for each in candidates if each.subject in awake]
         proposals = evaluate_restricted(model, candidates, effort, _say_nothing)
         judged = [
             (model.score(each.log_likelihood, each.candidate.change) - model.bic, each)
@@ -99,13 +97,6 @@ class Refinement:
 
 def _say_nothing(_: object) -> None:
     pass
-
-
-def subject_of(candidate: Candidate) -> str:
-    """Return the variable that a candidate is about."""
-    if isinstance(candidate, NodeRelocation):
-        return candidate.moved
-    return candidate.node if isinstance(candidate, NodeDeletion) else candidate.root
 
 
 def propose(model: Model, rules: Rules) -> list[Candidate]:
@@ -178,35 +169,16 @@ def apply_all(
     tree = LatentTree(network.structure)
     cards, applied = tree.cards, list[Candidate]()
     for proposal in proposals:
-        candidate = _renew(tree, rules, proposal.candidate, cards)
+        old = proposal.candidate
+        names = {old.root, *old.region}
+        if any(tree.cards.get(name) != cards[name] for name in names):
+            continue
+        candidate = old.renew(tree, rules)
         if candidate is not None:
             network = proposal._replace(candidate=candidate).realise(network)
             tree = LatentTree(network.structure)
             applied.append(proposal.candidate)
     return network, applied
-
-
-def _renew(
-    tree: LatentTree, rules: Rules, candidate: Candidate, cards: dict[str, int]
-) -> Candidate | None:
-    """Return a candidate as it is in a tree that was edited since; none if it does not fit."""
-    names = {candidate.root, *candidate.region}
-    if any(tree.cards.get(name) != cards[name] for name in names):
-        return None
-    if isinstance(candidate, NodeRelocation):
-        moved, origin = candidate.moved, candidate.origin
-        if moved not in tree.neighbours.get(origin, ()):
-            return None
-        return next(NodeRelocation.between(tree, rules, moved, origin, {candidate.target}), None)
-    assert isinstance(candidate, TreeCandidate)
-    offered = type(candidate).propose(tree, rules)
-    return candidate if any(_key(other) == _key(candidate) for other in offered) else None
-
-
-def _key(candidate: Candidate) -> tuple[Any, ...]:
-    """What a candidate does, whatever the order of the neighbours."""
-    values = (getattr(candidate, each.name) for each in fields(candidate) if each.name != "change")
-    return tuple(frozenset(value) if isinstance(value, tuple) else value for value in values)
 
 
 def _guess_table(model: Model, name: str, posterior: FloatArray) -> FloatArray:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import zlib
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -64,9 +64,28 @@ class Candidate:
     def region(self) -> tuple[str, ...]:
         """Variables of the edited network whose tables are free."""
 
+    @property
+    def subject(self) -> str:
+        """The variable that the candidate is about."""
+        return self.root
+
+    def renew(self, tree: Any, rules: Rules) -> Self | None:
+        """Return the candidate as it is in a tree that was edited since; none if it does not fit.
+
+        ``tree`` is a view as for ``propose``.
+        """
+        offered = map(_find_key, self.propose(tree, rules))
+        return self if _find_key(self) in offered else None
+
     @abstractmethod
     def __str__(self) -> str:
         """Say where the operator is applied."""
+
+
+def _find_key(candidate: Candidate) -> tuple[Any, ...]:
+    """What a candidate does, whatever the order of the neighbours."""
+    values = (getattr(candidate, each.name) for each in fields(candidate) if each.name != "change")
+    return tuple(frozenset(value) if isinstance(value, tuple) else value for value in values)
 
 
 class Proposal(NamedTuple):

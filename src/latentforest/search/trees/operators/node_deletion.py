@@ -61,6 +61,10 @@ class NodeDeletion(TreeCandidate):
     def region(self) -> tuple[str, ...]:
         return self.moved
 
+    @property
+    def subject(self) -> str:
+        return self.node
+
     def __str__(self) -> str:
         return f"{self.node}, its neighbours to {self.into}"
 

@@ -51,7 +51,7 @@ class NodeRelocation(TreeCandidate):
     @classmethod
     def between(
         cls, tree: LatentTree, rules: Rules, moved: str, origin: str, targets: Collection[str]
-    ) -> Iterator[NodeRelocation]:
+    ) -> Iterator[Self]:
         """Yield the relocations of one neighbour to some latent variables."""
         if not {moved, origin}.isdisjoint(rules.fixed):
             return
@@ -82,6 +82,15 @@ class NodeRelocation(TreeCandidate):
     @property
     def region(self) -> tuple[str, ...]:
         return (self.moved,)
+
+    @property
+    def subject(self) -> str:
+        return self.moved
+
+    def renew(self, tree: LatentTree, rules: Rules) -> Self | None:
+        if self.moved not in tree.neighbours.get(self.origin, ()):
+            return None
+        return next(self.between(tree, rules, self.moved, self.origin, {self.target}), None)
 
     def __str__(self) -> str:
         return f"{self.moved} from {self.origin} to {self.target}"
