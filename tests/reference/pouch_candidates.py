@@ -18,8 +18,6 @@ OPERATORS = [
     LimbRelocation,
     LimbDeletion,
 ]
-
-
 RULES = Rules(any_mediator=True)
 
 

@@ -104,7 +104,7 @@ class EAST(TreeSearch):
     _expansion: ClassVar[tuple[type[Candidate], ...]] = (NodeIntroduction, StateIntroduction)
     _adjustment: ClassVar[type[Candidate]] = NodeRelocation
     _simplification: ClassVar[tuple[type[Candidate], ...]] = (StateDeletion, NodeDeletion)
-    _n_local_winners: ClassVar[int | None] = 1
+    _n_local_winners: ClassVar[int | None] = 1  # of a step of local adjustment, as in the paper
 
     cost_effectiveness: bool
 
