@@ -10,13 +10,14 @@ import math
 import numbers
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from latentforest.errors import ParameterError
 from latentforest.estimation.block_families import (
     find_bounded_in_blocks,
+    find_collinear,
     list_blocks,
     list_numbers_of_updates,
     list_tasks_of_updates,
@@ -114,7 +115,8 @@ class Monitor:
 class FitResult:
     """Fitted parameters with their objective.
 
-    ``bounded`` names the continuous variables of which a variance is at its lower bound.
+    ``bounded`` names the continuous variables of which a variance is at its lower bound,
+    ``collinear`` those that depend on each other and are nearly linear functions of each other.
     """
 
     parameters: FloatArray
@@ -122,6 +124,7 @@ class FitResult:
     log_likelihood: float
     monitor: Monitor
     bounded: tuple[str, ...] = ()
+    collinear: tuple[str, ...] = ()
 
 
 def fit(
@@ -374,8 +377,11 @@ class Task:
         if lost > 0:
             log_likelihood = -np.inf
         monitor = self.monitor(climb, trajectory, lost)
-        bounded = self.find_bounded(theta) if self.names_bounded else ()
-        return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
+        result = FitResult(theta.copy(), objective, float(log_likelihood), monitor)
+        if not self.names_bounded:
+            return result
+        bounded, collinear = self.find_bounded(theta), find_collinear(self.forest)
+        return replace(result, bounded=bounded, collinear=collinear)
 
 
 def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
