@@ -9,9 +9,11 @@ from latentforest.model.covariances import (
     factorize,
     find_collinear,
     find_least_eigenvalue,
+    find_principal_axis,
     invert,
     is_definite,
     log_determinant,
+    orient,
     raise_eigenvalues,
     standardize,
 )
@@ -102,6 +104,23 @@ def test_factors_inverses_and_determinants_in_any_unit():
 def test_singular_matrices_are_factorized_at_the_threshold():
     assert log_determinant(np.ones((2, 2))) == pytest.approx(np.log(2 * SINGULAR), rel=1e-3)
     assert np.all(np.isfinite(invert(np.ones((2, 2)))))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_axes_of_copied_columns_have_a_sign(seed):
+    x = np.random.default_rng(seed).normal(size=(50, 4))
+    x[:, 3] = -x[:, 0]
+    covariance = np.cov(x, rowvar=False)
+    size, axis = find_principal_axis(covariance)
+    np.testing.assert_allclose(covariance @ axis, size * axis, atol=1e-12)
+    _, shaken = find_principal_axis(shake(covariance, seed))
+    np.testing.assert_allclose(axis, shaken, atol=1e-12)
+    largest = np.flatnonzero(np.abs(axis) > np.abs(axis).max() - 1e-9)[0]
+    assert axis[largest] > 0
+
+
+def test_of_equal_entries_the_first_gives_the_sign():
+    np.testing.assert_array_equal(orient(np.array([-0.5, 0.5 + 1e-13])), [0.5, -0.5 - 1e-13])
 
 
 def test_the_least_eigenvalue_in_a_metric():

@@ -15,6 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from latentforest.ties import find_best
+
 SINGULAR = 1e-13
 COLLINEAR = 1e-6  # nearly equal columns count as distinct
 ROUNDING = 1e-14  # relative to the largest eigenvalue: how precisely others are known
@@ -98,6 +100,27 @@ def find_collinear(correlations: Floats) -> list[int]:
     eigenvalues, vectors = np.linalg.eigh(correlations)
     inflation = (vectors**2 / np.maximum(eigenvalues, COLLINEAR**2)).sum(axis=1)
     return [int(j) for j in np.flatnonzero(inflation > 1.0 / COLLINEAR)]
+
+
+def find_principal_axis(covariance: Floats) -> tuple[float, Floats]:
+    """Return the largest eigenvalue and its direction.
+
+    Of a nearly singular matrix, the sign of the direction would hang on last bits: see ``orient``.
+    """
+    sizes, axes = np.linalg.eigh(covariance)
+    is_singular = sizes[0] < COLLINEAR * sizes[-1]
+    return float(sizes[-1]), orient(axes[:, -1]) if is_singular else axes[:, -1]
+
+
+def orient(axis: Floats) -> Floats:
+    """Turn a direction so that its largest entry is positive; of equal ones, the first.
+
+    Examples
+    --------
+    >>> orient(np.array([0.0, -0.7, 0.7])).tolist()
+    [-0.0, 0.7, -0.7]
+    """
+    return np.asarray(axis * np.sign(axis[find_best(np.abs(axis))]))
 
 
 def find_least_eigenvalue(matrix: Floats, metric: Floats) -> tuple[float, float]:

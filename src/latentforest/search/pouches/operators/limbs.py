@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.kernels.types import FloatArray
-from latentforest.model.covariances import log_determinant
+from latentforest.model.covariances import find_principal_axis, log_determinant
 from latentforest.search.naming import name_new_latent
 from latentforest.search.pouches.candidate import PouchCandidate, guess_limbs
 from latentforest.search.pouches.evidence import Evidence
@@ -265,8 +265,8 @@ def _split_state(features: FloatArray, posterior: FloatArray, k: int) -> FloatAr
     """Divide a state along the direction in which its rows differ most."""
     share = posterior[:, k]
     d = features - _average(features, posterior)[k]
-    _, directions = np.linalg.eigh((d * share[:, None]).T @ d)
-    side = d @ directions[:, -1] > 0
+    _, axis = find_principal_axis((d * share[:, None]).T @ d)
+    side = d @ axis > 0
     upper = share * np.where(side, 1.0 - BLUR, BLUR)
     return np.column_stack([posterior[:, :k], share - upper, posterior[:, k + 1 :], upper])
 
