@@ -43,6 +43,7 @@ from latentforest.kernels.forest.plan import count_numbers
 from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
+from latentforest.ties import choose_best, sort_best_first
 
 LOG_IMPOSSIBLE = -1e6  # what a row of probability zero adds, so that objectives can be compared
 PIECE_SECONDS = (
@@ -260,11 +261,11 @@ class Task:
                 self.was_interrupted = True
             if self.was_interrupted:
                 break
-            alive.sort(key=lambda i: -climbs[i].values[OBJECTIVE])
-            alive = alive[: (len(alive) + 1) // 2]
+            order = sort_best_first([climbs[i].values[OBJECTIVE] for i in alive])
+            alive = [alive[i] for i in order[: (len(alive) + 1) // 2]]
             n_done += n_next + 1
             n_next *= 2
-        best = max(alive, key=lambda i: climbs[i].values[OBJECTIVE])
+        best = choose_best(alive, lambda i: climbs[i].values[OBJECTIVE])
         climbs[best] = self.make_climb()
         limits = self.limits(max(self.settings.max_iterations - n_done, 1))
         first = thetas[best].copy()
