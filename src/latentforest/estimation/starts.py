@@ -13,7 +13,7 @@ from latentforest.inference.blocks import correlate, find_blocks
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.engine import Engine
 from latentforest.kernels.types import FloatArray
-from latentforest.model.covariances import find_principal_axis, orient, standardize
+from latentforest.model.covariances import find_principal_axis, invert, orient, standardize
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
@@ -220,7 +220,7 @@ class Seeder:
             if len(pouch) > 1:
                 tables[..., 1:] = covariances[j, pouch]
             elif above:
-                slopes = np.linalg.solve(covariances[np.ix_(above, above)], covariances[above, j])
+                slopes = invert(covariances[np.ix_(above, above)]) @ covariances[above, j]
                 for table, chosen in zip(tables, seeds, strict=True):
                     means = self._means[above] + spread[above] * chosen[:n_rows, above]
                     table[:, 0] -= means @ slopes

@@ -17,7 +17,7 @@ from latentforest.errors import ModelError
 from latentforest.inference.columns import ColumnSummary
 from latentforest.kernels.gaussian import blocks as B
 from latentforest.kernels.types import FloatArray
-from latentforest.model.covariances import raise_eigenvalues
+from latentforest.model.covariances import factorize, invert, raise_eigenvalues
 from latentforest.model.gaussian import find_components
 from latentforest.model.structure import Structure
 
@@ -185,7 +185,7 @@ def find_least(
         matrix = least[np.ix_(own, own)]
         if above:
             across = least[np.ix_(above, own)]
-            matrix = matrix - across.T @ np.linalg.solve(least[np.ix_(above, above)], across)
+            matrix = matrix - across.T @ invert(least[np.ix_(above, above)]) @ across
         result.append(matrix)
     return result
 
@@ -194,8 +194,8 @@ def whiten(matrix: FloatArray) -> FloatArray:
     """Return W with W M W' = 1, lower triangular; of a single number the number itself."""
     if len(matrix) == 1:
         return matrix
-    root = np.linalg.cholesky(matrix)
-    return np.tril(np.linalg.inv(root))
+    spread, root = factorize(matrix)
+    return np.tril(np.linalg.inv(root) / spread)
 
 
 def list_units(structure: Structure, name: str, about: Mapping[str, ColumnSummary]) -> FloatArray:
