@@ -13,6 +13,7 @@ from latentforest.inference.blocks import correlate, find_blocks
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.engine import Engine
 from latentforest.kernels.types import FloatArray
+from latentforest.model.covariances import find_principal_axis, invert, orient, standardize
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
@@ -127,10 +128,9 @@ def _move_mean(rows: FloatArray) -> FloatArray:
 def _move_pouch(rows: FloatArray) -> FloatArray:
     """Two joint Gaussians around one: means in the first column, then covariances."""
     means, covariances = rows[:, 0], rows[:, 1:]
-    spread = np.sqrt(np.diag(covariances))
-    sizes, directions = np.linalg.eigh(covariances / np.outer(spread, spread))
-    step = 0.5 * np.sqrt(sizes[-1]) * directions[:, -1] * spread
-    step *= np.sign(step[np.argmax(np.abs(step / spread))])
+    spread, correlations = standardize(covariances)
+    size, axis = find_principal_axis(correlations)
+    step = 0.5 * np.sqrt(size) * orient(axis) * spread
     pair = np.stack([rows, rows])
     pair[0, :, 0], pair[1, :, 0] = means + step, means - step
     pair[:, :, 1:] -= np.outer(step, step)
@@ -220,7 +220,7 @@ class Seeder:
             if len(pouch) > 1:
                 tables[..., 1:] = covariances[j, pouch]
             elif above:
-                slopes = np.linalg.solve(covariances[np.ix_(above, above)], covariances[above, j])
+                slopes = invert(covariances[np.ix_(above, above)]) @ covariances[above, j]
                 for table, chosen in zip(tables, seeds, strict=True):
                     means = self._means[above] + spread[above] * chosen[:n_rows, above]
                     table[:, 0] -= means @ slopes

@@ -21,6 +21,7 @@ from latentforest.kernels.forest.em import (
     Limits,
     advance,
     copy,
+    is_above,
     restart,
 )
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray
@@ -117,7 +118,7 @@ def fit_small(
             goes_on = advance(
                 climb, families, theta, value, prior, first if s < n_starts else last, trajectory
             )
-        if s < n_starts and climb.values[OBJECTIVE] > highest:
+        if s < n_starts and is_above(climb.values[OBJECTIVE], highest):
             best, highest = s, climb.values[OBJECTIVE]
     if climb.flags[0] == 2:
         copy(climb.third, starts[best])

@@ -33,10 +33,10 @@ from latentforest.search.incremental.growth import (
 )
 from latentforest.search.incremental.states import introduce_state, remove_state
 from latentforest.search.incremental.tree import GrowingTree, fit_tree
+from latentforest.ties import choose_best, is_higher
 
 STEP = ("step", "operator", "parent", "child", "n_states", "p_elbo", "candidates", "seconds")
 SAY_EVERY = 50  # candidates
-TIE = 1e-6  # gains that differ less are equal, up to rounding; the first counts
 N_ROUNDS = 3  # of growing with other strengths of the priors
 
 
@@ -171,7 +171,7 @@ class IncrementalForest(LatentLearner):
             priors = priors.with_strengths(strengths)
             work.say(f"priors of other strengths, after p-ELBO {best.forest.score:,.2f}")
             found = self._grow(work, priors, associations, end)
-            is_better = found.forest.score > best.forest.score
+            is_better = is_higher(found.forest.score, best.forest.score)
             best = found if is_better else best
             if not is_better:
                 break
@@ -222,9 +222,10 @@ class IncrementalForest(LatentLearner):
     def _structure(self, work: Work, m: GrowingForest, pairs: list[Pair]) -> Move:
         """Algorithm 1: the best of NA and AA over the pairs."""
         best: Move | None = None
+        score = m.score
         for n, move in enumerate(m.judge(pairs)):
             _check_time(work)
-            if best is None or move.gain > best.gain + TIE:
+            if best is None or is_higher(score + move.gain, score + best.gain):
                 best = move
             if n % SAY_EVERY == 0:
                 work.say(
@@ -241,10 +242,10 @@ class IncrementalForest(LatentLearner):
                 n_states = m.candidate.structure.shape(name)[-1]
                 if n_states < self.max_states:
                     wider = introduce_state(context, m.candidate, name)
-                    best = max(best, Move(wider, m.turned), key=lambda move: move.gain)
+                    best = choose_best([best, Move(wider, m.turned)], lambda move: move.gain)
                 if n_states > 2:
                     narrower = remove_state(context, m.candidate, name)
-                    best = max(best, Move(narrower, m.turned), key=lambda move: move.gain)
+                    best = choose_best([best, Move(narrower, m.turned)], lambda move: move.gain)
             if best is m:
                 break
             m = best

@@ -39,6 +39,7 @@ from latentforest.scores.goodness import (
     compute_goodness_of_fit,
 )
 from latentforest.scores.validation import cross_validate
+from latentforest.ties import choose_best, is_higher
 
 COVARIANCES = (
     "diagonal",
@@ -183,7 +184,7 @@ class LatentClass(LatentLearner):
                 break
             if isinstance(self.n_states, str) and _is_falling(candidates):
                 break
-        best = max(candidates, key=lambda candidate: candidate.score)
+        best = choose_best(candidates, lambda candidate: candidate.score)
         warn_of_bounds(best.result)
         return Learned(
             best.network,
@@ -296,7 +297,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_falling(candidates: list[_ClassModel]) -> bool:
-    return len(candidates) > 1 and candidates[-1].score <= candidates[-2].score
+    return len(candidates) > 1 and not is_higher(candidates[-1].score, candidates[-2].score)
 
 
 def _without_seconds(row: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from latentforest.search.trees.journal import Journal, fingerprint
 from latentforest.search.trees.model import Model, fit_fully
 from latentforest.search.trees.search import Search, SearchEnded
 from latentforest.search.trees.tree import Rules
+from latentforest.ties import choose_best
 
 MOST_RESERVES = 20  # by default
 START_STARTS = 64  # starts of EM for the latent class model that a search begins with
@@ -106,7 +107,7 @@ class TreeSearch(LatentLearner):
         was_interrupted, stopped = False, None
         try:
             found = [self._run(work, search, run) for run in range(self.n_runs)]
-            search.trace.accept(max(found, key=lambda model: model.bic))
+            search.trace.accept(choose_best(found, lambda model: model.bic))
         except SearchEnded as end:
             stopped = str(end)
         except KeyboardInterrupt:

@@ -33,6 +33,7 @@ from latentforest.search.incremental.tree import (
     reroot,
 )
 from latentforest.search.naming import name_new_latent
+from latentforest.ties import sort_best_first
 
 Pair = tuple[str, str]
 
@@ -244,7 +245,7 @@ class Associations:
         names = forest.working_set
         index = np.array([place[name] for name in names])
         rows, columns = forest.find_pairs(names)
-        order = np.argsort(-self.values[index[rows], index[columns]], kind="stable")[:n_pairs]
+        order = sort_best_first(self.values[index[rows], index[columns]])[:n_pairs]
         return [(names[rows[i]], names[columns[i]]) for i in order]
 
     def update(self, context: GrowthContext, tree: GrowingTree) -> None:

@@ -23,6 +23,7 @@ from latentforest.search.trees.model import LEAST_GAIN, Model, fit_fully, is_bet
 from latentforest.search.trees.operators import NodeIntroduction
 from latentforest.search.trees.trace import Trace
 from latentforest.search.trees.tree import Rules
+from latentforest.ties import sort_best_first
 
 Say = Callable[[str], None]
 Rank = Callable[[Model, float, int], float]
@@ -232,7 +233,7 @@ class Search:
             change = each.model.dimension - choice.model.dimension
             return choice.rank(choice.model, each.model.log_likelihood, change)
 
-        return sorted(found, key=rank, reverse=True)
+        return [found[i] for i in sort_best_first([rank(each) for each in found])]
 
     def _fit_reserves(self, choice: _Choice, proposals: Sequence[Proposal]) -> list[Fitted]:
         """Fit the reserves, but for those that fell short before and would do so again.

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from latentforest.search.trees.model import Model
+from latentforest.ties import is_higher
 
 
 class Trace:
@@ -43,7 +44,7 @@ class Trace:
                 "seconds": about["seconds"],
             }
         )
-        if self.best is None or model.bic > self.best.bic:
+        if self.best is None or is_higher(model.bic, self.best.bic):
             self.accept(model)
 
     def accept(self, model: Model) -> None:
