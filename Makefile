@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench format lists clean
 
 demo: $(VENV)/.base
 	@mkdir -p out
@@ -36,6 +36,9 @@ bench: $(VENV)/.bench
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+lists: $(VENV)/.base
+	$(BIN)/python tools/lists.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
