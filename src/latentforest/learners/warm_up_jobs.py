@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from latentforest.kernels.types import AnyArray, LongArray
 
 FIRST, FIRST_SEARCH = "LatentClass", "EAST"  # compile what all learners, all searches need
-LONG = (FIRST, FIRST_SEARCH, "IncrementalForest", "BridgedIslands")
 SHORT = {"mu": 2, "nu": 3, "n_winners": 1, "max_steps": 6}
 
 
@@ -30,21 +29,19 @@ class WarmUpJob:
 
 
 def _list_jobs() -> Iterator[WarmUpJob]:
-    """List the jobs, those that compile most first."""
+    """List the jobs in the order in which they are taken: what others wait for comes first."""
+    entries = {entry.name: entry for entry in LEARNERS}
+    yield WarmUpJob(FIRST, _Fits(entries.pop(FIRST)), None)
     yield WarmUpJob("covariances", _fit_covariances, None)
     yield WarmUpJob("wide tables", _measure_wide_table, None)
-    for entry in sorted(LEARNERS, key=lambda entry: entry.name not in LONG):
-        yield WarmUpJob(entry.name, _Fits(entry), _find_forerunner(entry))
-    yield WarmUpJob("data completion", _complete_data, FIRST_SEARCH)
-    yield WarmUpJob("long tables", _fit_long_tables)
-    yield WarmUpJob("stepwise EM", _fit_stepwise)
+    yield WarmUpJob(FIRST_SEARCH, _Fits(entries.pop(FIRST_SEARCH)))
     yield WarmUpJob("impossible rows", _meet_impossible_rows)
-
-
-def _find_forerunner(entry: LearnerEntry) -> str | None:
-    if entry.name == FIRST:
-        return None
-    return FIRST_SEARCH if entry.family == SEARCHES and entry.name != FIRST_SEARCH else FIRST
+    yield WarmUpJob("long tables", _fit_long_tables)
+    for entry in entries.values():
+        searches = entry.family == SEARCHES or entry.name == "BridgedIslands"
+        yield WarmUpJob(entry.name, _Fits(entry), FIRST_SEARCH if searches else FIRST)
+    yield WarmUpJob("stepwise EM", _fit_stepwise)
+    yield WarmUpJob("data completion", _complete_data, FIRST_SEARCH)
 
 
 @dataclass(frozen=True)
