@@ -1,8 +1,6 @@
 """After the warm-up nothing is left to compile; processes share the jobs out."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 from multiprocessing import Pipe
@@ -13,7 +11,6 @@ from latentforest.learners.registry import LEARNERS
 from latentforest.learners.warm_up import JobReport, _find_next, _receive
 from latentforest.learners.warm_up_jobs import FIRST, FIRST_SEARCH, JOBS, WarmUpJob, make_table
 
-COMMAND = [sys.executable, "-m", "latentforest", "warm-up"]
 AFTERWARDS = """
 import importlib, json, pkgutil, warnings
 from numba.core import event
@@ -100,26 +97,3 @@ def test_what_goes_wrong_in_a_process_is_raised():
     theirs.close()
     with pytest.raises(RuntimeError, match="a process ended while it compiled for EAST"):
         _receive(ours, "EAST")
-
-
-def test_the_command_runs_all_jobs():
-    done = subprocess.run([*COMMAND, "--json", "--jobs", "2"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
-    assert {job["job"] for job in result["jobs"]} == {job.name for job in JOBS}
-    assert result["compiled"] == sum(job["n_compiled"] for job in result["jobs"])
-    assert f"{len(JOBS) - 1} of {len(JOBS)} done" in done.stderr
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-def test_ctrl_c_ends_all_processes():
-    process = subprocess.Popen(
-        [*COMMAND, "--jobs", "2"], stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    assert process.stderr is not None
-    assert "0 of" in process.stderr.readline()
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    errors = process.communicate(timeout=60)[1]  # to its end, so that no process holds it open
-    assert process.returncode == 130
-    assert errors.splitlines()[-1] == "interrupted; there is no result"
-    assert "Traceback" not in errors

@@ -7,7 +7,6 @@ has there. A new learner is in the registry, and so it is here.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import threading
 import time
@@ -49,8 +48,10 @@ def warm_up(n_processes: int | None = None, tell: Tell = lambda _: None) -> list
     list of JobReport
         One for each job, in the order in which they ended.
     """
+    from latentforest.inference.threads import count_threads
+
     left, done = list(JOBS), list[JobReport]()
-    n_processes = min(n_processes or os.cpu_count() or 1, len(left))
+    n_processes = min(n_processes or count_threads(-1), len(left))
     with _open_workers(n_processes) as workers:
         idle, busy = list(workers), dict[Connection, str]()
         while left or busy:
@@ -58,7 +59,7 @@ def warm_up(n_processes: int | None = None, tell: Tell = lambda _: None) -> list
                 left.remove(job)
                 busy[idle[-1]] = job.name
                 idle.pop().send(job.name)
-            tell(f"{len(done)} of {len(JOBS)} done, compiling for: {', '.join(busy.values())}")
+            tell(f"{len(done)} of {len(JOBS)} done, now {' and '.join(busy.values())}")
             for worker in cast(list[Connection], wait(list(busy))):
                 done.append(_receive(worker, busy.pop(worker)))
                 idle.append(worker)
