@@ -10,7 +10,7 @@ NUMERICAL := $(addprefix tests/,kernels inference estimation model scores search
 	--ignore=tests/learners/test_sklearn.py
 ROUNDS ?= 10
 
-.PHONY: demo test test-old-processor fuzz check bench format clean
+.PHONY: demo test test-old-processor fuzz check bench format lists clean
 
 demo: $(VENV)/.base
 	@mkdir -p out
@@ -52,6 +52,9 @@ bench: $(VENV)/.bench
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+lists: $(VENV)/.base
+	$(BIN)/python tools/lists.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

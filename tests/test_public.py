@@ -1,14 +1,17 @@
 """What the package offers, and what importing it costs."""
 
+import ast
 import doctest
 import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import latentforest
+from latentforest import learners
 
 PUBLIC = [
     "EAST",
@@ -74,7 +77,30 @@ def run_fresh(code):
 
 
 def test_public_names():
-    assert latentforest.__all__ == PUBLIC
+    assert latentforest.__all__ == sorted(PUBLIC)
+
+
+@pytest.mark.parametrize("package", [latentforest, learners], ids=lambda package: package.__name__)
+def test_type_checkers_see_the_public_names(package):
+    stub = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    homes = {
+        name.name: node.module
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert sorted(homes) == package.__all__
+    for name, home in homes.items():
+        if home == package.__name__:  # a module of the package
+            assert getattr(package, name).__name__ == f"{home}.{name}"
+        else:
+            assert getattr(importlib.import_module(home), name) is getattr(package, name)
+    (names,) = (node.value for node in stub.body if isinstance(node, ast.Assign))
+    assert sorted(ast.literal_eval(names)) == package.__all__
+
+
+def test_the_package_says_that_it_is_typed():
+    assert Path(latentforest.__file__).with_name("py.typed").is_file()
 
 
 def test_dir_lists_the_public_names():

@@ -13,12 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from latentforest import (
-    EAST,
     BinaryForest,
     BridgedIslands,
-    ChowLiu,
-    ChowLiuRecursiveGrouping,
-    GaussianEAST,
     HierarchicalLatentTree,
     IncrementalForest,
     Independence,
@@ -28,6 +24,8 @@ from latentforest import (
     datasets,
 )
 from latentforest.datasets.generate import random_latent_class
+from latentforest.learners.registry import LEARNERS
+from latentforest.learners.tree_search import TreeSearch
 
 TOO_FEW = dict.fromkeys(
     (
@@ -61,27 +59,14 @@ def find_expected_failures(estimator):
         return ORDER
     if isinstance(estimator, BinaryForest | RecursiveGrouping | IncrementalForest):
         return SEVERAL
-    if isinstance(estimator, EAST | GaussianEAST | BridgedIslands | HierarchicalLatentTree):
+    if isinstance(estimator, TreeSearch | BridgedIslands | HierarchicalLatentTree):
         return TOO_FEW
     return {}
 
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.LatentForestWarning")
 @parametrize_with_checks(
-    [
-        LatentClass(n_states=2),
-        Independence(),
-        IndependentClusterings(n_starts=2, max_states=2, max_iterations=20, candidate_pairs=2),
-        EAST(mu=2, nu=3, n_winners=1, max_steps=2),
-        GaussianEAST(mu=2, nu=3, n_winners=1, max_steps=2),
-        BinaryForest(n_starts=2),
-        ChowLiu(),
-        RecursiveGrouping(n_starts=2, max_states=4),
-        ChowLiuRecursiveGrouping(n_starts=2, max_states=4),
-        BridgedIslands(max_rounds=1, max_states=4),
-        HierarchicalLatentTree(),
-        IncrementalForest(candidate_pairs=2),
-    ],
+    [entry.load()(**entry.quick) for entry in LEARNERS],
     expected_failed_checks=find_expected_failures,
 )
 def test_common_checks(estimator, check):

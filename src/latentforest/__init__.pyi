@@ -1,0 +1,57 @@
+# Written by make lists, from the registry of learners and the list of public names.
+from latentforest import datasets
+from latentforest.data import Dataset, Variable, read
+from latentforest.formats import load, save
+from latentforest.learners.binary_forest import BinaryForest
+from latentforest.learners.bridged_islands import BridgedIslands
+from latentforest.learners.chow_liu import ChowLiu
+from latentforest.learners.double_hill_climbing import DoubleHillClimbing
+from latentforest.learners.east import EAST
+from latentforest.learners.gaussian_east import GaussianEAST
+from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTree
+from latentforest.learners.hill_climbing import HillClimbing
+from latentforest.learners.incremental_forest import IncrementalForest
+from latentforest.learners.independence import Independence
+from latentforest.learners.independent_clusterings import IndependentClusterings
+from latentforest.learners.latent_class import LatentClass
+from latentforest.learners.predictor import Predictor
+from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
+from latentforest.model import Network, Structure
+from latentforest.model.conjugate import Dirichlet, NormalGamma
+from latentforest.model.posterior_network import PosteriorNetwork
+from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
+from latentforest.version import __version__
+
+__all__ = [
+    "EAST",
+    "BinaryForest",
+    "BridgedIslands",
+    "ChowLiu",
+    "ChowLiuRecursiveGrouping",
+    "Dataset",
+    "Dirichlet",
+    "DoubleHillClimbing",
+    "GaussianEAST",
+    "HierarchicalLatentTree",
+    "HillClimbing",
+    "IncrementalForest",
+    "Independence",
+    "IndependentClusterings",
+    "LatentClass",
+    "Network",
+    "NormalGamma",
+    "PosteriorNetwork",
+    "Predictor",
+    "RecursiveGrouping",
+    "Structure",
+    "Variable",
+    "__version__",
+    "cross_validate",
+    "datasets",
+    "empirical_kl",
+    "load",
+    "log_score",
+    "read",
+    "save",
+    "tree_distance",
+]
