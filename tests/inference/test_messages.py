@@ -6,7 +6,7 @@ import pytest
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.errors import ModelError
-from latentforest.inference.forest import PatternedData
+from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.messages import Messages, check_latent_forest, find_marginals
 from latentforest.kernels.regions.arms import EACH_ROW, LEAF_ARM, measure_trees
 from latentforest.kernels.vector import LANES
@@ -132,6 +132,31 @@ def test_trees_of_a_forest_have_likelihoods_of_their_own():
         tree = measure_trees(messages.arms, messages.values)[messages.number[hub]]
         assert tree == pytest.approx(trees[root], rel=1e-12)
         assert messages.rest(hub, exact) == pytest.approx(exact - trees[root], rel=1e-12)
+
+
+def test_agreement_is_checked_in_every_tree_of_a_forest():
+    """Leaves that contradict each other make underflow remove a state, in one tree of three."""
+    n, low = 40, 1e-20
+    half, rest, others = [f"X{j}" for j in range(n)], ["A", "B", "C"], ["D", "E", "F"]
+    latents = [Variable.hidden(name, 2) for name in ("W", "Y", "Z")]
+    leaves = [Variable(name, ("0", "1")) for name in (*half, *rest, *others)]
+    tables = {"W": [0.5, 0.5], "Y": [0.5, 0.5], "Z": [[0.7, 0.3], [0.3, 0.7]], "alone": [0.0, 1.0]}
+    tables |= {x: [[1 - low, low], [low, 1 - low]] for x in half} | {"value": [0.0, 2.0]}
+    tables |= {x: [[0.8, 0.2], [0.1, 0.9]] for x in (*rest, *others)}
+    parents = dict.fromkeys(half, "Y") | dict.fromkeys(rest, "Z") | dict.fromkeys(others, "W")
+    alone = [Variable("alone", ("0", "1")), Variable("value")]
+    network = Network.from_tables([*latents, *leaves, *alone], parents | {"Z": "Y"}, tables)
+
+    def agree(first):
+        """With or without the row of contradictions."""
+        columns = [np.array([first * (2 * j >= n), 0, 1]) for j in range(n)] + [[0, 0, 1]] * 6
+        columns += [[1, 1, -1], [0.5, np.nan, 3.0]]
+        data = PatternedData(Dataset([*leaves, *alone], columns))
+        exact, _ = Forest(network.structure, data).log_likelihood(network.parameters)
+        return Messages(network, data).agree_with(exact)
+
+    assert not agree(first=1)
+    assert agree(first=0)
 
 
 @pytest.mark.parametrize("concentration", [0.02, 1.0])
