@@ -73,8 +73,9 @@ class IncrementalForest(LatentLearner):
         What experts know: ``Dirichlet`` or ``NormalGamma`` objects by the names of columns, or a
         TOML file of such (see ``read_priors``). Other columns get priors from the data.
     prior_strength
-        How many observations a prior from the data is worth; or "evidence": as many as give the
-        highest p-ELBO, for each column by itself. Forests are then grown again with these.
+        How many observations a column's prior from the data is worth; or "evidence": as many as
+        give the highest p-ELBO, for each column by itself. Forests are then grown again with these.
+        Latent variables always have priors worth one observation.
     keep_priors
         Whether a column keeps its prior when it gets a parent, as the paper says. False: as the
         authors' program does, for comparisons.
