@@ -73,7 +73,10 @@ def _merge(n_nodes: int, edges: Sequence[Edge]) -> AnyArray:
 
 
 def build_structure(tree: DistanceTree, variables: Sequence[Variable]) -> Structure:
-    """Make latent variables of two states, Y1, Y2, …, of the hidden nodes; root where they are."""
+    """Make latent variables of two states, Y1, Y2, …, of the hidden nodes; root where they are.
+
+    Without any, at a categorical variable: none of these may be below a continuous one.
+    """
     everything = list(variables)
     names = [variable.name for variable in variables]
     for _ in range(tree.n_observed, tree.n_nodes):
@@ -85,7 +88,8 @@ def build_structure(tree: DistanceTree, variables: Sequence[Variable]) -> Struct
         neighbours[b].append(a)
     parents: dict[str, str] = {}
     reached: set[int] = set()
-    for root in reversed(range(tree.n_nodes)):
+    last_first = reversed(range(tree.n_nodes))
+    for root in sorted(last_first, key=lambda node: not everything[node].is_categorical):
         stack = [] if root in reached else [root]
         reached.add(root)
         while stack:
