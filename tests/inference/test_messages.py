@@ -221,3 +221,11 @@ def hidden_and_leaves(parents, latents="YZ", leaves="ABC"):
 def test_other_networks_are_refused(parents, message):
     with pytest.raises(ModelError, match=message):
         check_latent_forest(hidden_and_leaves(parents))
+
+
+def test_a_likelihood_of_minus_infinity_agrees_with_nothing():
+    variables = [Variable.hidden("Y", 2), *(Variable(name, ("0", "1")) for name in "ABCD")]
+    tables = {"Y": [0.5, 0.5], "D": [0.5, 0.5], **{x: np.eye(2) for x in "ABC"}}
+    network = Network.from_tables(variables, dict.fromkeys("ABC", "Y"), tables)
+    dataset = Dataset(variables[1:], [[0, 1, 0], [0, 1, 1], [0, 1, -1], [0, 0, 1]])
+    assert not Messages(network, PatternedData(dataset)).agree_with(3 * np.log(0.5))

@@ -88,9 +88,11 @@ class Messages:
         tops = _find_tops(self.network.structure)
         at_top = self._likelihoods[[self.number[tops[hub]] for hub in self.hubs]]
         roots = [self.number[hub] for hub in self.hubs if tops[hub] == hub]
-        whole = float(self._likelihoods[roots].sum()) + self._measure_columns_alone()
-        away = np.abs(whole - at_top + self._likelihoods - log_likelihood)
-        return bool(np.all(away <= AGREEMENT * max(1.0, abs(log_likelihood))))
+        alone = self._measure_columns_alone()
+        whole = float(self._likelihoods[roots].sum()) + alone
+        with np.errstate(invalid="ignore"):  # minus infinity agrees with nothing
+            away = np.abs(whole - at_top + self._likelihoods - log_likelihood)
+        return bool(np.all(away <= AGREEMENT * max(1.0, abs(log_likelihood), abs(alone))))
 
     def _measure_columns_alone(self) -> float:
         """Log-likelihood of the columns that are in no tree."""
