@@ -3,7 +3,6 @@
 import ast
 import doctest
 import importlib
-import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -47,25 +46,15 @@ PUBLIC = [
     "tree_distance",
 ]
 HEAVY = ["joblib", "numba", "pandas", "polars", "pyarrow", "scipy", "sklearn"]
-WITH_EXAMPLES = [
-    "data",
-    "datasets",
-    "estimation",
-    "formats",
-    "inference",
-    "learners",
-    "model",
-    "scores",
-    "search",
-]
 
 
 def modules_with_examples():
-    for package in WITH_EXAMPLES:
-        home = importlib.import_module(f"latentforest.{package}")
-        yield home.__name__
-        for found in pkgutil.iter_modules(home.__path__, f"{home.__name__}."):
-            yield found.name
+    """Every module, however deep, whose source has examples."""
+    home = Path(latentforest.__file__).parent
+    for path in sorted(home.rglob("*.py")):
+        if ">>> " in path.read_text(encoding="utf-8"):
+            parts = path.relative_to(home.parent).with_suffix("").parts
+            yield ".".join(parts).removesuffix(".__init__")
 
 
 def run_fresh(code):
@@ -140,4 +129,10 @@ def test_reading_a_table_compiles_nothing():
 @pytest.mark.parametrize("name", list(modules_with_examples()))
 def test_examples(name):
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_examples_of_nested_packages_are_found():
+    depths = {name.count(".") for name in modules_with_examples()}
+    assert max(depths) > 2

@@ -263,7 +263,7 @@ class LatentClass(LatentLearner):
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LatentForestWarning)  # given once, for the whole table
-            return cross_validate(learner, work.table, self.folds, work.seed).mean_per_row
+            return cross_validate(learner, work.given, self.folds, work.seed).mean_per_row
 
 
 def _read_counts(n_states: Any, max_states: Any) -> list[int]:

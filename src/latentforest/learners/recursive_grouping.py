@@ -86,7 +86,8 @@ class RecursiveGrouping(LatentLearner):
     leaves_only
         Observed variables are leaves. Otherwise one of them may be the parent of others, where
         there is no sign of a latent variable in its place: the paper's minimal latent trees. Not
-        for tables with continuous columns, which are always leaves.
+        for tables with continuous columns, which are always leaves. Two columns that depend on each
+        other alone get an arc in any case.
     n_starts
         Random starts for each latent variable, which are estimated one after another before EM on
         the whole.

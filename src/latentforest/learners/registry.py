@@ -171,7 +171,7 @@ LEARNERS = (
         "a binary forest of latent variables, joined pair by pair",
         GREEDY,
         "Harmeling and Williams 2010",
-        {"n_starts": 2},
+        {"n_starts": 2, "max_states": 2},
         starts_searches=True,
     ),
     LearnerEntry(
@@ -181,7 +181,7 @@ LEARNERS = (
         "a latent forest from distances between columns",
         DISTANCES,
         "Choi, Tan, Anandkumar and Willsky 2011",
-        {"n_starts": 2, "max_states": 4},
+        {"n_starts": 2, "n_states": 2},
     ),
     LearnerEntry(
         "ChowLiuRecursiveGrouping",
@@ -189,7 +189,7 @@ LEARNERS = (
         "chow-liu-recursive-grouping",
         "the same along a spanning tree, for many columns",
         DISTANCES,
-        quick={"n_starts": 2, "max_states": 4},
+        quick={"n_starts": 2, "n_states": 2},
     ),
     LearnerEntry(
         "IncrementalForest",
@@ -198,7 +198,7 @@ LEARNERS = (
         "a forest of columns and latent variables, step by step",
         BAYES,
         "Rodriguez-Sanchez, Larrañaga and Bielza 2020",
-        {"candidate_pairs": 2},
+        {"candidate_pairs": 2, "max_states": 2},
         variants=(("cil", "the same, only for promising pairs", {"candidate_pairs": 10}),),
     ),
     LearnerEntry(

@@ -192,8 +192,10 @@ def _assemble(structure: Structure, dataset: Dataset, posteriors: dict[str, Floa
     tables = {}
     for name in structure.names:
         if name in structure.continuous:
-            above = structure.parents(name)
+            above = structure.categorical_parents(name)
             tables[name] = guess_gaussians(dataset, name, values[above[0]] if above else None)
+            if structure.continuous_parents(name):  # two columns alone: a line, which EM finds
+                tables[name] = np.insert(tables[name], 1, 0.0)
             continue
         weighted = dataset.weights[:, None] * values[name]
         counts = weighted.sum(axis=0)

@@ -75,7 +75,8 @@ def _merge(n_nodes: int, edges: Sequence[Edge]) -> AnyArray:
 def build_structure(tree: DistanceTree, variables: Sequence[Variable]) -> Structure:
     """Make latent variables of two states, Y1, Y2, …, of the hidden nodes; root where they are.
 
-    Continuous columns have no children: two of them with an edge of their own are cut apart.
+    Continuous columns have no children: two of them with an edge of their own are cut apart, and
+    a tree without hidden nodes is rooted at a categorical column.
     """
     everything = list(variables)
     names = [variable.name for variable in variables]

@@ -175,11 +175,11 @@ class GrowingForest:
         return tree
 
     def _put(self, tree: GrowingTree, gone: Sequence[str]) -> None:
-        """Put a tree in the place of others."""
+        """Put a tree in the place of others, at once: Ctrl-C in between must not lose one."""
+        stay = {root: each for root, each in self.trees.items() if root not in gone}
+        self.trees = {**stay, tree.root: tree}
         for root in gone:
-            self.trees.pop(root, None)
             self.possible_roots.pop(root, None)
-        self.trees[tree.root] = tree
         self.home.update(dict.fromkeys(tree.names, tree.root))
         possible_roots = find_possible_roots(self.context, tree) if self.turns else {tree.root: 0.0}
         self.possible_roots[tree.root] = possible_roots

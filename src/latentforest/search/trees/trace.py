@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -46,6 +47,20 @@ class Trace:
         )
         if self.best is None or is_higher(model.bic, self.best.bic):
             self.accept(model)
+
+    def note(
+        self, model: Model, origin: Model | None, phase: str, where: str, began: float
+    ) -> None:
+        """Add a model that no operator led to."""
+        about = {
+            "step": self.n_steps,
+            "phase": phase,
+            "operator": "",
+            "where": where,
+            "candidates": 0,
+            "seconds": round(time.monotonic() - began, 3),
+        }
+        self.add(model, origin, about)
 
     def accept(self, model: Model) -> None:
         """Take a model for the best, and mark the way from the start to it."""
