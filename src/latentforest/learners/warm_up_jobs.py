@@ -34,6 +34,7 @@ def _list_jobs() -> Iterator[WarmUpJob]:
     yield WarmUpJob(FIRST, _Fits(entries.pop(FIRST)), None)
     yield WarmUpJob("covariances", _fit_covariances, None)
     yield WarmUpJob("wide tables", _measure_wide_table, None)
+    yield WarmUpJob("general networks", _query_general_network, None)
     yield WarmUpJob(FIRST_SEARCH, _Fits(entries.pop(FIRST_SEARCH)))
     yield WarmUpJob("impossible rows", _meet_impossible_rows)
     yield WarmUpJob("long tables", _fit_long_tables)
@@ -157,6 +158,31 @@ def _meet_impossible_rows() -> None:
     Predictor(network).score_samples(table)
     forest = Forest(network.structure, PatternedData(table))
     forest.messages(network.parameters, ["i"])
+
+
+def _query_general_network() -> None:
+    """Ask a network in which a column has two parents, which needs a junction tree."""
+    import numpy as np
+
+    from latentforest.data import Variable
+    from latentforest.inference.forest import PatternedData
+    from latentforest.inference.junction_tree import JunctionTree
+    from latentforest.model import Structure
+
+    table = make_table(4, 0, missing=True)
+    hidden = [Variable.hidden(name, 2) for name in "hi"]
+    structure = Structure([*hidden, *table.variables], dict.fromkeys(table.names, ("h", "i")))
+    engine = JunctionTree(structure, PatternedData(table))
+    theta = np.concatenate(
+        [
+            np.full(structure.shape(name), 1 / structure.shape(name)[-1]).ravel()
+            for name in structure.names
+        ]
+    )
+    engine.expected_counts(theta, np.zeros(engine.n_counts))
+    engine.posteriors(theta, ["h", "c0"])
+    for generator in (None, np.random.default_rng(0)):
+        engine.complete(theta, generator)
 
 
 JOBS = tuple(_list_jobs())
