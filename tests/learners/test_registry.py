@@ -16,17 +16,22 @@ NAMES = [entry.name for entry in LEARNERS]
 
 
 def find_learners():
-    """Classes in the files of the package that can be fitted."""
+    """Classes in the files of the package that say how they learn."""
     for found in pkgutil.iter_modules(learners.__path__, f"{learners.__name__}."):
         module = importlib.import_module(found.name)
         for name, each in inspect.getmembers(module, inspect.isclass):
-            if each.__module__ == found.name and issubclass(each, NetworkLearner):
+            is_base = any(is_abstract(each, method) for method in dir(each))
+            is_here = each.__module__ == found.name
+            if is_here and issubclass(each, NetworkLearner) and not is_base:
                 yield name
 
 
+def is_abstract(each, method):
+    return getattr(getattr(each, method, None), "__isabstractmethod__", False)
+
+
 def test_every_learner_has_an_entry():
-    not_learners = {"NetworkLearner", "LatentLearner", "TreeSearch", "Predictor"}
-    assert set(find_learners()) - not_learners == set(NAMES)
+    assert set(find_learners()) - {"Predictor"} == set(NAMES)
 
 
 @pytest.mark.parametrize("entry", LEARNERS, ids=NAMES)
