@@ -18,6 +18,7 @@ PUBLIC = [
     "BridgedIslands",
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
+    "ConfirmatoryModel",
     "Dataset",
     "Dirichlet",
     "DoubleHillClimbing",
@@ -38,12 +39,19 @@ PUBLIC = [
     "__version__",
     "cross_validate",
     "datasets",
+    "dominates",
     "empirical_kl",
+    "fit",
+    "is_regular",
     "load",
     "log_score",
+    "marginally_equivalent",
+    "parse_structure",
     "read",
+    "regularize",
     "save",
     "tree_distance",
+    "write_structure",
 ]
 HEAVY = ["joblib", "numba", "pandas", "polars", "pyarrow", "scipy", "sklearn"]
 

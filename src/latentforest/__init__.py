@@ -18,12 +18,18 @@ _HOMES = {
     "__version__": "latentforest.version",
     "cross_validate": "latentforest.scores",
     "datasets": "latentforest.datasets",
+    "dominates": "latentforest.search.glc.dominance",
     "empirical_kl": "latentforest.scores",
+    "is_regular": "latentforest.search.glc.regularization",
     "load": "latentforest.formats",
     "log_score": "latentforest.scores",
+    "marginally_equivalent": "latentforest.search.glc.dominance",
+    "parse_structure": "latentforest.model.notation",
     "read": "latentforest.data",
+    "regularize": "latentforest.search.glc.regularization",
     "save": "latentforest.formats",
     "tree_distance": "latentforest.scores",
+    "write_structure": "latentforest.model.notation",
     **_LEARNERS,
 }
 

@@ -4,7 +4,9 @@ from latentforest.lazy import import_lazily
 from latentforest.learners.registry import LEARNERS
 
 HOMES = {entry.name: entry.home for entry in LEARNERS} | {
-    "Predictor": "latentforest.learners.predictor"
+    "ConfirmatoryModel": "latentforest.learners.confirmatory",
+    "Predictor": "latentforest.learners.predictor",
+    "fit": "latentforest.learners.confirmatory",
 }
 
 __getattr__, __dir__, __all__ = import_lazily("latentforest.learners", HOMES)
