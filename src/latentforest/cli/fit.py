@@ -41,8 +41,8 @@ StructureText = Annotated[
     typer.Argument(
         metavar="STRUCTURE",
         help="Such as 'X[2] -> A, B, C; A, C -> D', where X is a hidden variable of two states; a "
-        "file of such text; or a model file (.json). Names with other characters than letters, "
-        "digits, _ and . go in quotes.",
+        "file of such text; or a model file (.json, .bif). Names with other characters than "
+        "letters, digits, _ and . go in quotes.",
         show_default=False,
     ),
 ]

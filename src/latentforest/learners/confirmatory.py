@@ -7,7 +7,6 @@ import os
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +20,13 @@ from latentforest.estimation import em
 from latentforest.estimation.em import EMSettings, FitResult, Monitor
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import count_starts, random_starts
+from latentforest.formats import FORMATS, load
 from latentforest.inference.engine import Engine, make_engine
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work, weigh
 from latentforest.learners.finish import choose_smoothing, warn_of_bounds
 from latentforest.learners.progress import Say
-from latentforest.model import Network, Structure, load
+from latentforest.model import Network, Structure
 from latentforest.model.notation import read_structure
 from latentforest.scores.criteria import FitSummary, bic
 
@@ -40,9 +40,9 @@ class ConfirmatoryModel(LatentLearner):
     ----------
     structure
         Text such as ``"X[2] -> A, B, C; A, C -> D"`` (see ``model.notation``), a file of such text,
-        a `Structure`, a `Network` or the file of one (.json). A network's parameters are a start
-        beside the random ones, and its states keep their order. Columns that are not named are left
-        out, with a warning.
+        a `Structure`, a `Network` or the file of one (.json, .bif). A network's parameters are a
+        start beside the random ones, and its states keep their order. Columns that are not named
+        are left out, with a warning.
     n_starts
         Random starts; a pyramid of short runs picks one. By default as many as cost little: 128 for
         small tables, down to 16 for large ones.
@@ -219,7 +219,7 @@ def order_states(network: Network) -> Network:
     return network
 
 
-def _open(stated: Stated) -> Structure | Network | str | Path:
+def _open(stated: Stated) -> Stated:
     """Return a structure, a network, or what text is read from."""
     if isinstance(stated, Network):
         if stated.n_tied:
@@ -228,12 +228,11 @@ def _open(stated: Stated) -> Structure | Network | str | Path:
                 "cannot be kept here; state its structure (network.structure) to let them differ"
             )
         return stated
-    if isinstance(stated, Structure | str):
-        is_file = isinstance(stated, str) and "->" not in stated and stated.endswith(".json")
-        return _open(Path(str(stated))) if is_file else stated
-    if isinstance(stated, os.PathLike):
-        path = Path(stated)
-        return _open(load(path)) if path.suffix.lower() == ".json" else path
+    if isinstance(stated, Structure) or (isinstance(stated, str) and "->" in stated):
+        return stated
+    if isinstance(stated, str | os.PathLike):
+        is_model = os.fspath(stated).lower().endswith(tuple(FORMATS))
+        return _open(load(stated)) if is_model else stated
     raise ParameterError(
         f"structure must be text, a Structure, a Network or a file, got {type(stated).__name__}"
     )
