@@ -47,7 +47,8 @@ class ConfirmatoryModel(LatentLearner):
         Random starts; a pyramid of short runs picks one. By default as many as cost little: 128 for
         small tables, down to 16 for large ones.
     max_iterations, tolerance
-        EM stops after so many iterations, or when one gains at most so much per row.
+        EM stops after so many iterations, or when one gains at most so much per row. Both are set
+        for three reliable decimals of G², which EM nears slowly in models like these.
     smoothing
         Pseudo-counts: a number for each table cell, "none", "laplace", "cv" (what predicts best),
         or arrays by variable. Those of a Gaussian are observations with the mean and variance of
@@ -83,8 +84,8 @@ class ConfirmatoryModel(LatentLearner):
         self,
         structure: Stated,
         n_starts: int | None = None,
-        max_iterations: int = 2000,
-        tolerance: float = 1e-9,
+        max_iterations: int = 10_000,
+        tolerance: float = 1e-11,
         smoothing: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
