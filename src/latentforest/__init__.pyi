@@ -5,6 +5,7 @@ from latentforest.formats import load, save
 from latentforest.learners.binary_forest import BinaryForest
 from latentforest.learners.bridged_islands import BridgedIslands
 from latentforest.learners.chow_liu import ChowLiu
+from latentforest.learners.confirmatory import ConfirmatoryModel, fit
 from latentforest.learners.double_hill_climbing import DoubleHillClimbing
 from latentforest.learners.east import EAST
 from latentforest.learners.gaussian_east import GaussianEAST
@@ -18,8 +19,11 @@ from latentforest.learners.predictor import Predictor
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
 from latentforest.model import Network, Structure
 from latentforest.model.conjugate import Dirichlet, NormalGamma
+from latentforest.model.notation import parse_structure, write_structure
 from latentforest.model.posterior_network import PosteriorNetwork
 from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
+from latentforest.search.glc.dominance import dominates, marginally_equivalent
+from latentforest.search.glc.regularization import is_regular, regularize
 from latentforest.version import __version__
 
 __all__ = [
@@ -28,6 +32,7 @@ __all__ = [
     "BridgedIslands",
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
+    "ConfirmatoryModel",
     "Dataset",
     "Dirichlet",
     "DoubleHillClimbing",
@@ -48,10 +53,17 @@ __all__ = [
     "__version__",
     "cross_validate",
     "datasets",
+    "dominates",
     "empirical_kl",
+    "fit",
+    "is_regular",
     "load",
     "log_score",
+    "marginally_equivalent",
+    "parse_structure",
     "read",
+    "regularize",
     "save",
     "tree_distance",
+    "write_structure",
 ]

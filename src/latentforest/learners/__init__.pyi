@@ -2,6 +2,7 @@
 from latentforest.learners.binary_forest import BinaryForest
 from latentforest.learners.bridged_islands import BridgedIslands
 from latentforest.learners.chow_liu import ChowLiu
+from latentforest.learners.confirmatory import ConfirmatoryModel, fit
 from latentforest.learners.double_hill_climbing import DoubleHillClimbing
 from latentforest.learners.east import EAST
 from latentforest.learners.gaussian_east import GaussianEAST
@@ -20,6 +21,7 @@ __all__ = [
     "BridgedIslands",
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
+    "ConfirmatoryModel",
     "DoubleHillClimbing",
     "GaussianEAST",
     "HierarchicalLatentTree",
@@ -30,4 +32,5 @@ __all__ = [
     "LatentClass",
     "Predictor",
     "RecursiveGrouping",
+    "fit",
 ]
