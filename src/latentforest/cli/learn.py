@@ -131,8 +131,7 @@ def learn(
 
     Ctrl-C ends the search and keeps the best model so far.
     """
-    if quiet and out is None and not as_json:
-        raise typer.BadParameter("nothing would be left of the result; add --out or --json")
+    check_quiet(quiet, out, as_json)
     check_checkpoint(checkpoint, resume)
     estimator = build_learner(
         learner,
@@ -183,8 +182,14 @@ def learn(
             check_variables(table.variables, out)
         estimator.set_params(progress=tell, **({} if labels is None else {"folds": labels}))
         _warn_of_many_classes(estimator, table)
-        outcome = _run(data, table, learner, estimator, out)
-    _report(outcome, as_json, quiet)
+        outcome = run_learner(data, table, learner, estimator, out)
+    report_outcome(outcome, as_json, quiet)
+
+
+def check_quiet(quiet: bool, out: Path | None, as_json: bool) -> None:
+    """Refuse to work for nothing."""
+    if quiet and out is None and not as_json:
+        raise typer.BadParameter("nothing would be left of the result; add --out or --json")
 
 
 def _check_folds(folds: str | None, learner: NetworkLearner) -> None:
@@ -204,7 +209,7 @@ def _warn_of_many_classes(learner: NetworkLearner, data: Dataset) -> None:
     )
 
 
-def _run(
+def run_learner(
     source: str, data: Dataset, name: str, learner: NetworkLearner, out: Path | None
 ) -> Outcome:
     """Fit, and save the model at once."""
@@ -219,7 +224,8 @@ def _run(
     )
 
 
-def _report(outcome: Outcome, as_json: bool, quiet: bool) -> None:
+def report_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
+    """Print the result, and what may be wrong with it."""
     from latentforest.cli.report import describe_outcome, print_outcome
 
     _warn_of_early_end(outcome)

@@ -9,6 +9,7 @@ import typer
 
 from latentforest.cli.learners import describe_learners
 from latentforest.cli.options import OUTPUT, READING
+from latentforest.learners.registry import START_LEARNERS
 
 LEARNER = "Learner"
 SEARCH = "Search for trees"
@@ -113,7 +114,7 @@ Runs = Annotated[
 Start = Annotated[
     str | None,
     _search(
-        "Model file to begin with, or the learner that makes one: bin, bridged-islands, chow-liu; "
+        f"Model file to begin with, or the learner that makes one: {', '.join(START_LEARNERS)}; "
         "if left out, two classes.",
         "MODEL",
     ),

@@ -10,13 +10,14 @@ import math
 import numbers
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from latentforest.errors import ParameterError
 from latentforest.estimation.block_families import (
     find_bounded_in_blocks,
+    find_collinear,
     list_blocks,
     list_numbers_of_updates,
     list_tasks_of_updates,
@@ -42,6 +43,7 @@ from latentforest.kernels.forest.plan import count_numbers
 from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
+from latentforest.ties import choose_best, sort_best_first
 
 LOG_IMPOSSIBLE = -1e6  # what a row of probability zero adds, so that objectives can be compared
 PIECE_SECONDS = (
@@ -114,7 +116,8 @@ class Monitor:
 class FitResult:
     """Fitted parameters with their objective.
 
-    ``bounded`` names the continuous variables of which a variance is at its lower bound.
+    ``bounded`` names the continuous variables of which a variance is at its lower bound,
+    ``collinear`` those that depend on each other and are nearly linear functions of each other.
     """
 
     parameters: FloatArray
@@ -122,6 +125,7 @@ class FitResult:
     log_likelihood: float
     monitor: Monitor
     bounded: tuple[str, ...] = ()
+    collinear: tuple[str, ...] = ()
 
 
 def fit(
@@ -257,11 +261,11 @@ class Task:
                 self.was_interrupted = True
             if self.was_interrupted:
                 break
-            alive.sort(key=lambda i: -climbs[i].values[OBJECTIVE])
-            alive = alive[: (len(alive) + 1) // 2]
+            order = sort_best_first([climbs[i].values[OBJECTIVE] for i in alive])
+            alive = [alive[i] for i in order[: (len(alive) + 1) // 2]]
             n_done += n_next + 1
             n_next *= 2
-        best = max(alive, key=lambda i: climbs[i].values[OBJECTIVE])
+        best = choose_best(alive, lambda i: climbs[i].values[OBJECTIVE])
         climbs[best] = self.make_climb()
         limits = self.limits(max(self.settings.max_iterations - n_done, 1))
         first = thetas[best].copy()
@@ -374,8 +378,11 @@ class Task:
         if lost > 0:
             log_likelihood = -np.inf
         monitor = self.monitor(climb, trajectory, lost)
-        bounded = self.find_bounded(theta) if self.names_bounded else ()
-        return FitResult(theta.copy(), objective, float(log_likelihood), monitor, bounded)
+        result = FitResult(theta.copy(), objective, float(log_likelihood), monitor)
+        if not self.names_bounded:
+            return result
+        bounded, collinear = self.find_bounded(theta), find_collinear(self.forest)
+        return replace(result, bounded=bounded, collinear=collinear)
 
 
 def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ def grow_cliques(
     scopes = [tuple(m.name for m in f.members if m.name in is_open) for f in factors]
     alone = [f for f, scope in zip(factors, scopes, strict=True) if not scope]
     lookups = [item for item in alone if not item.is_dense]
-    builder = _Builder(factors, scopes, is_open, set(gaps), bits, group)
+    builder = _NodeBuilder(factors, scopes, is_open, set(gaps), bits, group)
     cliques = triangulate(cards, scopes)
     for clique in cliques:
         builder.add(clique.scope, clique.separator, clique.factors, clique.children)
@@ -170,7 +170,7 @@ def _find_barren(
     return barren
 
 
-class _Builder:
+class _NodeBuilder:
     """Makes the nodes of cliques, with product nodes for items that few patterns share."""
 
     def __init__(

@@ -14,7 +14,7 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError
-from latentforest.inference.blocks import correlate
+from latentforest.inference.blocks import measure_correlations
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.patterns import Grouping, Mask, PatternStore, Recent, group_children
 from latentforest.inference.plan import (
@@ -47,6 +47,7 @@ from latentforest.kernels.forest.rescue import add_row, message_of_pattern
 from latentforest.kernels.regions.bases import RegionShape
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.kernels.vector import LANES
+from latentforest.model.covariances import find_collinear, raise_eigenvalues
 from latentforest.model.structure import Structure
 
 CHUNK_ROWS = 1 << 16  # rows that are propagated at once; more are split, whatever the threads
@@ -126,7 +127,7 @@ class PatternedData:
         self.regions: Recent[tuple[int, ...], RegionShape] = Recent(REGION_BYTES)
         self._summaries: dict[str, ColumnSummary] = {}
         self.continuous = [v.name for v in merged.variables if not v.is_categorical]
-        self._correlations: FloatArray | None = None
+        self._correlations: tuple[FloatArray, FloatArray] | None = None
         self._whole: PatternStore | None = self.chunks[0].store if n_chunks == 1 else None
 
     @property
@@ -170,19 +171,32 @@ class PatternedData:
         return self._summaries[name]
 
     def correlations(self, names: tuple[str, ...]) -> FloatArray:
-        """Return the correlations of some continuous columns."""
+        """Return the correlations of some continuous columns, made positive definite."""
+        return self._correlate(names)[1]
+
+    def find_collinear(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Name the columns among some that are nearly linear functions of others among them."""
+        measured, raised = self._correlate(names)
+        if len(names) < 2 or np.array_equal(measured, raised):
+            return ()
+        return tuple(names[j] for j in find_collinear(measured))
+
+    def _correlate(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """Correlations of some columns, as they are and with small eigenvalues raised."""
         if len(self.continuous) > MANY_CORRELATED:
-            return self._correlate(names)
+            return self._measure_correlations(names)
         if self._correlations is None:
             self._places = {n: i for i, n in enumerate(self.continuous)}
-            self._correlations = self._correlate(self.continuous)
+            self._correlations = self._measure_correlations(self.continuous)
         places = [self._places[name] for name in names]
-        return self._correlations[np.ix_(places, places)]
+        measured, raised = (each[np.ix_(places, places)] for each in self._correlations)
+        return measured, raised
 
-    def _correlate(self, names: Sequence[str]) -> FloatArray:
+    def _measure_correlations(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         columns = [self.dataset.column(name) for name in names]
         about = [self.summary(name) for name in names]
-        return correlate(columns, about, self.dataset.weights)
+        measured = measure_correlations(columns, about, self.dataset.weights)
+        return measured, raise_eigenvalues(measured)
 
     def with_rows(self, names: Sequence[str]) -> PatternedData:
         """Return the same table for regions whose frozen parts have a message for each row.

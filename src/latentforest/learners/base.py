@@ -46,8 +46,12 @@ class Learned:
 
 @dataclass(frozen=True)
 class Work:
-    """What a learner works with: the data, a seed, a clock and somebody to tell."""
+    """What a learner works with: the data, a seed, a clock and somebody to tell.
 
+    ``given`` is the table with the rows of weight zero, which ``table`` and ``data`` do not have.
+    """
+
+    given: Dataset
     table: Dataset
     data: PatternedData
     seed: int
@@ -104,18 +108,23 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         y
             Ignored.
         sample_weight
-            Weight of each row; multiplies the weights of a ``Dataset``.
+            Weight of each row; multiplies the weights of a ``Dataset``. Their sum is the number of
+            observations N of BIC. Rows of weight zero tell which states there are, no more.
         """
-        dataset = self._read(X, sample_weight)
+        given = self._read(X, sample_weight)
+        has_weight = given.weights > 0
+        dataset = given if has_weight.all() else given.take(has_weight)
         _warn_of_constant_columns(dataset)
         _warn_of_many_states(dataset)
+        _warn_of_small_weights(dataset)
         seed = draw_seed(self.random_state)
         is_number = isinstance(self.time_limit, numbers.Real)
         if self.time_limit is not None and not (is_number and self.time_limit > 0):
             raise ParameterError(f"time_limit must be positive seconds, got {self.time_limit!r}")
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         with open_progress(self.progress) as say:
-            work = Work(dataset, PatternedData(dataset, self.n_jobs), seed, say, deadline)
+            data = PatternedData(dataset, self.n_jobs)
+            work = Work(given, dataset, data, seed, say, deadline)
             learned = self._learn(work)
         self.n_features_in_ = dataset.n_columns
         self.variables_ = dataset.variables
@@ -314,9 +323,21 @@ def _warn_of_constant_columns(dataset: Dataset) -> None:
         )
 
 
+def _warn_of_small_weights(dataset: Dataset) -> None:
+    """Warn if BIC hardly counts parameters because the weights were divided by their sum, say."""
+    if dataset.n_rows > 1 and dataset.total_weight < 2:
+        warnings.warn(
+            f"the weights of {dataset.n_rows:,} rows sum to {dataset.total_weight:g}, which counts "
+            "as the number of observations N; the penalty of BIC, log(N) / 2 for each parameter, "
+            "is next to nothing or less: give weights that sum to the number of observations",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
 def _is_constant(dataset: Dataset, name: str) -> bool:
     if dataset.variable(name).is_categorical:
         return int(np.count_nonzero(dataset.counts(name))) < 2
     values = dataset.column(name)
-    seen = values[~np.isnan(values) & (dataset.weights > 0)]
+    seen = values[~np.isnan(values)]
     return len(seen) == 0 or bool(seen.min() == seen.max())

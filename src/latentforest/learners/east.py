@@ -30,7 +30,9 @@ from latentforest.search.trees.tree import Rules
 class EAST(TreeSearch):
     """Latent trees by search: expand, adjust, simplify, until BIC stops rising.
 
-    Continuous columns are Gaussian given the state of their latent variable.
+    Continuous columns are Gaussian given the state of their latent variable. Where fewer than three
+    columns vary, the result is independent columns, or one latent variable above continuous ones if
+    that is better.
 
     Parameters
     ----------

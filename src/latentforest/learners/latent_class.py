@@ -40,6 +40,7 @@ from latentforest.scores.goodness import (
 )
 from latentforest.scores.validation import cross_validate
 from latentforest.search.states import split_starts
+from latentforest.ties import choose_best, is_higher
 
 COVARIANCES = (
     "diagonal",
@@ -179,7 +180,7 @@ class LatentClass(LatentLearner):
                 break
             if isinstance(self.n_states, str) and _is_falling(candidates):
                 break
-        best = max(candidates, key=lambda candidate: candidate.score)
+        best = choose_best(candidates, lambda candidate: candidate.score)
         warn_of_bounds(best.result)
         return Learned(
             best.network,
@@ -258,7 +259,7 @@ class LatentClass(LatentLearner):
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LatentForestWarning)  # given once, for the whole table
-            return cross_validate(learner, work.table, self.folds, work.seed).mean_per_row
+            return cross_validate(learner, work.given, self.folds, work.seed).mean_per_row
 
 
 def _read_counts(n_states: Any, max_states: Any) -> list[int]:
@@ -292,7 +293,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_falling(candidates: list[_ClassModel]) -> bool:
-    return len(candidates) > 1 and candidates[-1].score <= candidates[-2].score
+    return len(candidates) > 1 and not is_higher(candidates[-1].score, candidates[-2].score)
 
 
 def _without_seconds(row: dict[str, Any]) -> dict[str, Any]:

@@ -171,10 +171,11 @@ class Network:
     def rooted_at(self, name: str) -> Network:
         """Return the same distribution with a variable as the root of its tree.
 
-        Only for forests. The arcs between the variable and the old root turn around; rows
-        that belong to states of probability zero become uniform.
+        The arcs between the variable and the old root turn around; rows that belong to states of
+        probability zero become uniform. No variable on that way may have two parents: in a forest,
+        that is always so.
         """
-        if not self._structure.parents(name) and self._structure.is_forest:
+        if not self._structure.parents(name):
             return self
         rerooted = transform.reroot(self._structure, self._parameters, name)
         return Network.trusted(*rerooted, self._n_tied)

@@ -157,7 +157,9 @@ def _expect_pairs(network: Network, edges: AnyArray) -> FloatArray:
 
 
 def compute_pair_marginals(network: Network, first: str, others: Sequence[str]) -> list[FloatArray]:
-    """Return the joint distribution of one variable with each of some others, in a forest."""
+    """Return the joint distribution of one variable with each of some others."""
+    if not network.structure.is_forest:
+        return [network.query([first, name]) for name in others]
     rooted = network.rooted_at(first)
     structure = rooted.structure
     joint: dict[str, FloatArray] = {}

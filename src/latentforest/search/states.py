@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from latentforest.kernels.types import FloatArray
+from latentforest.model.covariances import find_principal_axis, orient, standardize
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 from latentforest.search.tables import mix, pack
@@ -140,10 +141,9 @@ def move_apart(
 def _halve_pouch(rows: FloatArray) -> FloatArray:
     """Two joint Gaussians around one: means in the first column, then covariances."""
     means, covariances = rows[:, 0], rows[:, 1:]
-    spread = np.sqrt(np.diag(covariances))
-    sizes, directions = np.linalg.eigh(covariances / np.outer(spread, spread))
-    step = APART * np.sqrt(sizes[-1]) * directions[:, -1] * spread
-    step *= np.sign(step[np.argmax(np.abs(step / spread))])
+    spread, correlations = standardize(covariances)
+    size, axis = find_principal_axis(correlations)
+    step = APART * np.sqrt(size) * orient(axis) * spread
     pair = np.stack([rows, rows])
     pair[0, :, 0], pair[1, :, 0] = means + step, means - step
     pair[:, :, 1:] -= np.outer(step, step)
@@ -163,8 +163,8 @@ def split_shares(shares: FloatArray, k: int, away: FloatArray) -> FloatArray:
         How far each row is from the mean of the state, ``(n_rows, n_features)``.
     """
     share = shares[:, k]
-    _, directions = np.linalg.eigh((away * share[:, None]).T @ away)
-    side = away @ directions[:, -1] > 0
+    _, axis = find_principal_axis((away * share[:, None]).T @ away)
+    side = away @ axis > 0
     upper = share * np.where(side, 1.0 - BLUR, BLUR)
     return np.column_stack([shares[:, :k], share - upper, shares[:, k + 1 :], upper])
 

@@ -1,5 +1,7 @@
 """Growing forests: trees, candidates and where they meet."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -95,3 +97,45 @@ def test_what_is_known_of_a_pair_is_kept_until_it_changes():
     fresh = GrowingForest(context, turns=False)
     grow(fresh, 2)
     assert fresh.score == forest.score
+
+
+def interrupt(function, wanted, *arguments):
+    """Call a function with Ctrl-C pressed at one of its instructions; tell whether it was."""
+    n_done = 0
+
+    def trace(frame, event, argument):
+        nonlocal n_done
+        if frame.f_code is not function.__code__:
+            return None
+        frame.f_trace_opcodes = True
+        n_done += event == "opcode"
+        if n_done == wanted:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function(*arguments)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_no_tree_is_lost_whenever_the_user_interrupts():
+    context = make_context(make_table(n_rows=60))
+    joined = GrowingForest(context, turns=True)
+    tree = joined.take(add_arc(context, joined._tops["c0"], joined._tops["c2"]))
+    wanted = 0
+    is_over = False
+    while not is_over:
+        wanted += 1
+        forest = GrowingForest(context, turns=True)
+        is_over = not interrupt(GrowingForest._put, wanted, forest, tree, ("c0", "c2"))
+        names = [name for each in forest.trees.values() for name in each.names]
+        assert sorted(names) == sorted(context.table.names)
+        assert sorted(forest.posteriors()) == sorted(context.table.names)
+    assert wanted > 50
+    assert list(forest.trees) == list(joined.trees)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
+import weakref
 from types import SimpleNamespace
 
 import pytest
 
 from latentforest import EAST
 from latentforest.datasets.generate import random_latent_tree
-from latentforest.search.trees.model import LEAST_GAIN, is_better
-from latentforest.search.trees.search import Search, by_improvement_ratio
+from latentforest.inference.forest import PatternedData
+from latentforest.search.trees.model import LEAST_GAIN, Model, is_better
+from latentforest.search.trees.search import Search, Settled, by_improvement_ratio
+from reference.restricted import draw_latent_tree, draw_rows, measure
 
 
 def test_what_costs_nothing_comes_first_by_its_gain():
@@ -87,3 +91,32 @@ def test_reserves_that_fell_short_are_left_out_until_their_score_rises(monkeypat
     monkeypatch.setattr(Search, "_fit_all", watch)
     EAST(n_winners=2, n_reserves=5, random_state=0).fit(DATA)
     assert n_left_out
+
+
+def draw_model():
+    network = draw_latent_tree(1, 2)
+    dataset = draw_rows(network, 20, 1)
+    return Model(network, measure(network, dataset), PatternedData(dataset))
+
+
+def test_settled_pairs_are_known_until_they_are_forgotten():
+    settled, model, other = Settled(), draw_model(), draw_model()
+    settled.add((model, (min,)))
+    settled.add((model, (max, sum)))
+    assert (model, (min,)) in settled
+    assert (model, (max, sum)) in settled
+    assert (model, (sum,)) not in settled
+    assert (other, (min,)) not in settled
+    settled.forget(lambda operator: operator is sum)
+    assert (model, (min,)) in settled
+    assert (model, (max, sum)) not in settled
+
+
+def test_a_settled_model_does_not_stay_in_memory():
+    settled, model = Settled(), draw_model()
+    assert model.messages is not None
+    alive = weakref.ref(model)
+    settled.add((model, (min,)))
+    del model
+    gc.collect()
+    assert alive() is None

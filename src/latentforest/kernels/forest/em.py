@@ -17,6 +17,7 @@ from latentforest.kernels.forest.propagation import propagate
 from latentforest.kernels.gaussian.leaves import N_ROWS, log_prior_of_gaussian, update_gaussian
 from latentforest.kernels.hooks import call_step
 from latentforest.kernels.types import Flag, FloatArray, LongArray
+from latentforest.ties import SAME
 
 WARM_UP = 6  # plain iterations before acceleration starts
 LOWEST = 0.01  # an extrapolated probability is at least this share of the one it starts from
@@ -371,10 +372,19 @@ def climb_pyramid(
 
 
 @part
+def is_above(objective: float, other: float) -> bool:
+    """Whether an objective is higher by more than rounding; the twin of ``ties.is_higher``."""
+    return objective > other + SAME * max(1.0, abs(objective))
+
+
+@part
 def put_best_first(alive: LongArray, objectives: FloatArray, n_alive: int) -> None:
-    """Sort starts by decreasing objective; ties keep their order."""
+    """Sort starts by decreasing objective; those that are equal but for rounding keep their order.
+
+    So the same one wins on every processor where several arrive at the same place.
+    """
     for i in range(1, n_alive):
         for j in range(i, 0, -1):
-            if objectives[j] > objectives[j - 1]:
+            if is_above(objectives[j], objectives[j - 1]):
                 objectives[j], objectives[j - 1] = objectives[j - 1], objectives[j]
                 alive[j], alive[j - 1] = alive[j - 1], alive[j]

@@ -21,6 +21,7 @@ from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 from latentforest.search.distances.one_by_one import guess_gaussians
 from latentforest.search.tables import pack, soften
+from latentforest.ties import sort_best_first
 
 
 def join_trees(network: Network, data: PatternedData, table: Dataset) -> Network:
@@ -52,7 +53,8 @@ def join_trees(network: Network, data: PatternedData, table: Dataset) -> Network
                 gain = measure_gain(joint)
             if gain > 0:
                 gains.append((gain, a, b, joint))
-    for _, a, b, joint in sorted(gains, key=lambda each: -each[0]):
+    for i in sort_best_first([gain for gain, *_ in gains]):
+        _, a, b, joint = gains[i]
         if tree[a] != tree[b] and b in numbers:
             network = pack(network.structure.with_parents({b: a}), network, {b: joint})
         elif tree[a] != tree[b]:

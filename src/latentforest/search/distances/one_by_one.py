@@ -29,6 +29,7 @@ from latentforest.model.structure import Structure
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.search.regularity import most_states
 from latentforest.search.tables import soften
+from latentforest.ties import is_higher
 
 LATENT = "latent"  # name of the class variable; columns are numbered
 ANY_NUMBER = 1 << 16  # of states that a continuous column can tell apart
@@ -165,7 +166,7 @@ def _fit_classes(
         if result.monitor.was_interrupted:
             raise KeyboardInterrupt
         score = bic(FitSummary(result.log_likelihood, structure.dimension, data.total_weight))
-        if best is not None and score <= best[0]:
+        if best is not None and not is_higher(score, best[0]):
             break
         network = Network.trusted(structure, result.parameters)
         best = score, Rows(network, data).filled_posteriors([LATENT])[0][0]
@@ -191,8 +192,10 @@ def _assemble(structure: Structure, dataset: Dataset, posteriors: dict[str, Floa
     tables = {}
     for name in structure.names:
         if name in structure.continuous:
-            above = structure.parents(name)
+            above = structure.categorical_parents(name)
             tables[name] = guess_gaussians(dataset, name, values[above[0]] if above else None)
+            if structure.continuous_parents(name):  # two columns alone: a line, which EM finds
+                tables[name] = np.insert(tables[name], 1, 0.0)
             continue
         weighted = dataset.weights[:, None] * values[name]
         counts = weighted.sum(axis=0)

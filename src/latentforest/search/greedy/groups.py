@@ -19,6 +19,7 @@ from latentforest.model.structure import Structure
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.search.naming import name_latents, name_new_latent
 from latentforest.search.states import split_starts
+from latentforest.ties import choose_best, is_higher
 
 COVARIANCES = ("diagonal", "full", "best")
 N_BESIDES = 4  # random starts beside those of one class less, one of them split
@@ -91,7 +92,7 @@ class GroupFits:
         if key not in self._known:
             names = self.order(columns)
             found = [self._climb(names, is_joint) for is_joint in self.list_forms(names)]
-            self._known[key] = max(found, key=lambda model: model.bic)
+            self._known[key] = choose_best(found, lambda model: model.bic)
         return self._known[key]
 
     def has(self, columns: Sequence[str]) -> bool:
@@ -121,7 +122,7 @@ class GroupFits:
             return best  # a mixture of distributions of one column is one of them
         for n_states in range(2, self.settings.max_states + 1):
             model = self._fit(names, n_states, is_joint, best)
-            if model.bic <= best.bic:
+            if not is_higher(model.bic, best.bic):
                 break
             best = model
         return best

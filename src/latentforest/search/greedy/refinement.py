@@ -28,6 +28,7 @@ from latentforest.search.trees.operators.state_deletion import StateDeletion
 from latentforest.search.trees.operators.state_introduction import StateIntroduction
 from latentforest.search.trees.restricted import evaluate_restricted
 from latentforest.search.trees.tree import LatentTree, Rules
+from latentforest.ties import find_best, sort_best_first
 
 LEAST_GAIN = 0.5  # of BIC, for a candidate to be applied with others
 HOPELESS = -20.0  # gain of BIC below which a variable is not judged again until it is touched
@@ -88,11 +89,8 @@ class Refinement:
         if awake is not None:
             candidates = [each for each in candidates if each.subject in awake]
         proposals = evaluate_restricted(model, candidates, effort, _say_nothing)
-        judged = [
-            (model.score(each.log_likelihood, each.candidate.change) - model.bic, each)
-            for each in proposals
-        ]
-        return sorted(judged, key=lambda pair: -pair[0])
+        scores = [model.score(each.log_likelihood, each.candidate.change) for each in proposals]
+        return [(scores[i] - model.bic, proposals[i]) for i in sort_best_first(scores)]
 
 
 def _say_nothing(_: object) -> None:
@@ -216,10 +214,10 @@ def _move_columns(model: Model) -> tuple[Network, int]:
     homes = [structure.parents(name) for name in table.names]
     home = np.array([place[parents[0]] if parents else -1 for parents in homes])
     n_columns = np.bincount(home[home >= 0], minlength=len(latents))
-    best = score.argmax(axis=1)
+    best = np.array([find_best(row) for row in score], np.intp)
     gain = np.where(home >= 0, score.max(axis=1) - score[np.arange(len(home)), home], 0.0)
     parents, tables = dict[str, tuple[str, ...]](), dict[str, FloatArray]()
-    for j in np.argsort(-gain, kind="stable"):
+    for j in sort_best_first(gain):
         if gain[j] <= LEAST_GAIN:
             break
         if n_columns[home[j]] > 2:

@@ -8,6 +8,7 @@ from latentforest.search.trees.completion.screening import screen
 from latentforest.search.trees.restricted import evaluate_restricted
 from latentforest.search.trees.search import Selection
 from latentforest.search.trees.tree_candidate import by_operator
+from latentforest.ties import find_best, sort_best_first
 
 
 def pick_by_restricted_likelihood(asked: Selection) -> list[Proposal]:
@@ -18,8 +19,8 @@ def pick_by_restricted_likelihood(asked: Selection) -> list[Proposal]:
     model, candidates, effort, rank, n_winners, tell = asked
     candidates = screen(model, candidates, rank, effort.max_candidates, lambda: tell(()))
     proposals = evaluate_restricted(model, candidates, effort, tell)
-    proposals.sort(key=lambda p: -rank(model, p.log_likelihood, p.candidate.change))
-    return proposals[:n_winners]
+    ranks = [rank(model, p.log_likelihood, p.candidate.change) for p in proposals]
+    return [proposals[i] for i in sort_best_first(ranks)[:n_winners]]
 
 
 def pick_by_data_completion(asked: Selection) -> list[Proposal]:
@@ -31,8 +32,7 @@ def pick_by_data_completion(asked: Selection) -> list[Proposal]:
     completion = Completion(asked.model.messages, check=lambda: asked.tell(()))
     winners = []
     for operator, group in by_operator(asked.candidates).items():
-        scores = operator.score(completion, group)
-        winners.append(max(zip(scores, group, strict=True), key=lambda scored: scored[0])[1])
+        winners.append(group[find_best(operator.score(completion, group))])
     return evaluate_restricted(asked.model, winners, asked.effort, asked.tell)
 
 

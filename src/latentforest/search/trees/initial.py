@@ -24,6 +24,7 @@ from latentforest.search.regularity import most_states
 from latentforest.search.states import Around, merge_states
 from latentforest.search.tables import mix, pack
 from latentforest.search.trees.states import with_states
+from latentforest.ties import find_best
 
 BLUR = 0.05  # share of the uniform distribution in the table of a column below its latent copy
 
@@ -155,7 +156,7 @@ def _hang_column(
 ) -> tuple[int, FloatArray]:
     """Return the latent variable that tells most of a column, and the table of the column."""
     share = data.spread([indicators(data.dataset, name)])
-    best = int(posterior_information([share], hidden, data.row_weights)[0].argmax())
+    best = find_best(posterior_information([share], hidden, data.row_weights)[0])
     return best, _condition(joint_counts(hidden[best], share, data.row_weights))
 
 
@@ -167,7 +168,7 @@ def _hang_number(
     seen = ~np.isnan(values)
     x, weights = values[seen], data.row_weights[seen]
     gains = [gaussian_gain(x, each[seen], weights, about.least_variance) for each in hidden]
-    best = int(np.argmax(gains))
+    best = find_best(gains)
     _, means, variances = expected_moments(x, hidden[best][seen], weights, about.least_variance)
     return best, np.stack([means, variances], axis=1)
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from latentforest.data.table import Table
 from latentforest.errors import FileFormatError
@@ -22,6 +23,7 @@ from latentforest.search.trees.local_fits import LocalFits
 from latentforest.search.trees.model import LEAST_GAIN, Model, fit_fully, is_better
 from latentforest.search.trees.trace import Trace
 from latentforest.search.trees.tree import Rules
+from latentforest.ties import sort_best_first
 
 Say = Callable[[str], None]
 Rank = Callable[[Model, float, int], float]
@@ -72,6 +74,28 @@ class Fitted(NamedTuple):
     model: Model
     operator: str
     where: str
+
+
+Operators = tuple[type[Candidate], ...]
+
+
+class Settled:
+    """Pairs of a model and operators; models that nobody else holds are forgotten."""
+
+    def __init__(self) -> None:
+        self._operators: WeakKeyDictionary[Model, set[Operators]] = WeakKeyDictionary()
+
+    def __contains__(self, pair: tuple[Model, Operators]) -> bool:
+        return pair[1] in self._operators.get(pair[0], ())
+
+    def add(self, pair: tuple[Model, Operators]) -> None:
+        """Keep a pair in mind."""
+        self._operators.setdefault(pair[0], set()).add(pair[1])
+
+    def forget(self, is_concerned: Callable[[type[Candidate]], bool]) -> None:
+        """Forget all pairs with operators of some kind."""
+        for model, known in list(self._operators.items()):
+            self._operators[model] = {each for each in known if not any(map(is_concerned, each))}
 
 
 @dataclass(frozen=True)
@@ -138,7 +162,7 @@ class Search:
     max_steps: int | None
     journal: Journal
     trace: Trace = field(default_factory=Trace)
-    settled: set[tuple[Model, tuple[type[Candidate], ...]]] = field(default_factory=set)
+    settled: Settled = field(default_factory=Settled)
     lifts: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
@@ -157,9 +181,7 @@ class Search:
     def allow_any_mediator(self, is_allowed: bool) -> None:
         """Say whether new latent variables may have fewer states than the paper gives them."""
         self.rules = replace(self.rules, any_mediator=is_allowed)
-        self.settled = {
-            each for each in self.settled if not any(op.heeds_any_mediator for op in each[1])
-        }
+        self.settled.forget(lambda operator: operator.heeds_any_mediator)
 
     def start(self, fit: Callable[[], Model]) -> Model:
         """Fit the initial model."""
@@ -245,7 +267,7 @@ class Search:
             change = each.model.dimension - choice.model.dimension
             return choice.rank(choice.model, each.model.log_likelihood, change)
 
-        return sorted(found, key=rank, reverse=True)
+        return [found[i] for i in sort_best_first([rank(each) for each in found])]
 
     def _fit_reserves(self, choice: _Choice, proposals: Sequence[Proposal]) -> list[Fitted]:
         """Fit the reserves, but for those that fell short before and would do so again.

@@ -13,6 +13,7 @@ import numpy as np
 from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
+from latentforest.model.covariances import find_principal_axis
 from latentforest.model.network import Network
 from latentforest.search.states import APART, Around
 from latentforest.search.tables import pack
@@ -148,7 +149,7 @@ def find_steps(messages: Messages, hub: str, names: Sequence[str]) -> dict[str, 
         away = np.where(np.isnan(values), 0.0, (values - means) / units)
         total = max(float(shares[:, k].sum()), np.finfo(float).tiny)
         spread = (away * shares[:, k, None]).T @ away / total
-        squares, axes = np.linalg.eigh(spread)
-        step = APART * np.sqrt(max(squares[-1], 0.0)) * axes[:, -1] * units
+        square, axis = find_principal_axis(spread)
+        step = APART * np.sqrt(max(square, 0.0)) * axis * units
         steps[k] = np.clip(step, -APART * np.sqrt(variances), APART * np.sqrt(variances))
     return {z: steps[:, i] for i, z in enumerate(names)}

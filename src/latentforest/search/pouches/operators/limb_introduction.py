@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.kernels.types import FloatArray
+from latentforest.model.covariances import log_determinant
 from latentforest.search.naming import name_new_latent
 from latentforest.search.pouches.candidate import PouchCandidate, guess_limbs
 from latentforest.search.pouches.evidence import Evidence
@@ -75,7 +76,7 @@ class LimbIntroduction(PouchCandidate):
         matrix = (x * evidence.weights[:, None]).T @ x / evidence.weights.sum()
         matrix += RIDGE * np.eye(len(matrix))
         n = parts[0].shape[1]
-        logs = [np.linalg.slogdet(m)[1] for m in (matrix[:n, :n], matrix[n:, n:], matrix)]
+        logs = [log_determinant(m) for m in (matrix[:n, :n], matrix[n:, n:], matrix)]
         return float(0.5 * evidence.weights.sum() * (logs[0] + logs[1] - logs[2]))
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from latentforest.model.covariances import log_determinant
 from latentforest.search.pouches.candidate import PouchCandidate
 from latentforest.search.pouches.evidence import Evidence
 from latentforest.search.pouches.tree import Limb, PouchTree
@@ -61,7 +62,7 @@ def _complete(evidence: Evidence, limb: Limb, hub: str) -> float:
     if evidence.tree.is_pouch(limb):
         weights, _, covariances = evidence.state_moments[hub]
         places = [evidence.place[name] for name in limb]
-        _, logs = np.linalg.slogdet(covariances[:, places][:, :, places])
+        logs = log_determinant(covariances[:, places][:, :, places])
         return -0.5 * float(weights @ logs)
     shares = evidence.posteriors[hub] * evidence.weights[:, None]
     if evidence.tree.is_latent(limb):

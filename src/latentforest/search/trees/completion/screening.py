@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Sequence
 
 from latentforest.search.trees.candidate import Candidate
@@ -11,6 +10,7 @@ from latentforest.search.trees.completion.posteriors import Posteriors
 from latentforest.search.trees.model import Model
 from latentforest.search.trees.search import Rank
 from latentforest.search.trees.tree_candidate import by_operator
+from latentforest.ties import sort_best_first
 
 
 def screen(
@@ -49,6 +49,6 @@ def screen(
         else:
             completion = completion or Completion(model.messages, check)
             scores = operator.judge(completion, model, group, rank)
-        best = heapq.nlargest(most, range(len(group)), key=scores.__getitem__)
+        best = sort_best_first(scores)[:most]
         groups[operator] = [group[i] for i in sorted(best)]
     return [candidate for group in groups.values() for candidate in group]
