@@ -8,7 +8,8 @@ from latentforest.data.variable import Variable
 from latentforest.errors import ModelError
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.messages import Messages, check_latent_forest, find_marginals
-from latentforest.kernels.regions.arms import EACH_ROW, LEAF_ARM, measure_trees
+from latentforest.kernels.regions.arms import measure_trees
+from latentforest.kernels.regions.types import EACH_ROW, LEAF_ARM
 from latentforest.kernels.vector import LANES
 from latentforest.model import Network, Structure
 from reference.log_domain import propagate_logs

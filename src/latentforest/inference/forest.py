@@ -42,7 +42,7 @@ from latentforest.kernels.forest.plan import (
 )
 from latentforest.kernels.forest.propagation import propagate
 from latentforest.kernels.forest.rescue import add_row, message_of_pattern
-from latentforest.kernels.regions.bases import RegionShape
+from latentforest.kernels.regions.types import RegionShape
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.kernels.vector import LANES
 from latentforest.model.structure import Structure

@@ -14,16 +14,8 @@ import numpy as np
 from latentforest.errors import ModelError
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.patterns import Mask
-from latentforest.kernels.regions.arms import (
-    EACH_ROW,
-    LEAF_ARM,
-    N_FACTS,
-    Arms,
-    Values,
-    fill_tables,
-    measure_trees,
-    pass_messages,
-)
+from latentforest.kernels.regions.arms import fill_tables, measure_trees, pass_messages
+from latentforest.kernels.regions.types import EACH_ROW, LEAF_ARM, N_FACTS, Arms, Values
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
 from latentforest.model.network import Network

@@ -10,56 +10,20 @@ messages of a continuous leaf are densities over the largest of them, which ``co
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.forest.layout import padded
 from latentforest.kernels.gaussian.leaves import LOG_2_PI
+from latentforest.kernels.regions.types import EACH_ROW, LEAF_ARM, N_FACTS, Arms, Values
 from latentforest.kernels.types import FloatArray, Int, IntArray, LongArray
 from latentforest.kernels.vector import LANES, load, splat, store, total
 
-LEAF_ARM = -1  # place of the beliefs of a leaf, which has none; below it: of a continuous one
-N_FACTS = 3  # mean, variance and least variance of a column, before its values
-EACH_ROW = -1  # column of an arm whose patterns are the rows
 OFTEN = 8  # products of so many messages are scaled if they are small
 DENSE_ARM = 4  # messages that one of densities counts for
 SMALL = 1e-60
 EVERY = np.inf  # no sum is as large
-
-
-class Arms(NamedTuple):
-    """The arms of a forest, those of one latent variable after another."""
-
-    first: LongArray  # arms of latent variable h: first[h] to first[h + 1]
-    prior: LongArray  # place of P(h) in `tables`; then the addresses of `gaussian_steps`
-    hub: LongArray  # latent variable that the arm belongs to
-    source: LongArray  # latent variable at the near end of the arm; -1 for a leaf
-    reverse: LongArray  # the arm of the source that leads back; -1 for a leaf
-    column: LongArray  # row of `codes` with the arm's patterns; -1: every row is one
-    n_patterns: LongArray
-    card: LongArray  # states of the neighbour
-    width: LongArray  # states of the hub
-    table: LongArray  # place of P(neighbour | hub) in `tables`
-    # Place in `beliefs`, n_patterns x card (padded); -1 for a leaf; -2 less the place of the facts
-    # and values of a continuous leaf, whose table is mean and variance for each state of the hub.
-    belief: LongArray
-    message: LongArray  # place in `messages`, n_patterns x width (padded)
-    start: LongArray  # place in `representatives` of the first row of each pattern; -1: the row
-    order: LongArray  # arms in the order in which messages can be computed
-
-
-class Values(NamedTuple):
-    """The rows, and what is known of the arms."""
-
-    codes: IntArray  # patterns of sets of variables, one row for each set
-    representatives: IntArray  # first rows of patterns
-    weights: FloatArray  # of the rows
-    tables: FloatArray  # P(hub) and P(neighbour | hub) of all arms
-    beliefs: FloatArray
-    messages: FloatArray
-    constant: FloatArray  # for each arm
 
 
 @kernel

@@ -12,15 +12,8 @@ import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.forest.layout import padded
-from latentforest.kernels.regions.arms import (
-    EACH_ROW,
-    LEAF_ARM,
-    Arms,
-    Values,
-    divide_by_sums,
-    gather_arms,
-    spread_prior,
-)
+from latentforest.kernels.regions.arms import divide_by_sums, gather_arms, spread_prior
+from latentforest.kernels.regions.types import EACH_ROW, LEAF_ARM, Arms, Values
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.kernels.vector import LANES, load, splat, store, total
 

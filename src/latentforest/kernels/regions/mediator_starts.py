@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.regions.arms import LEAF_ARM, Arms, Values, find_upper_arm
+from latentforest.kernels.regions.arms import find_upper_arm
 from latentforest.kernels.regions.star_starts import (
     draw_row,
     fill_base,
@@ -17,6 +17,7 @@ from latentforest.kernels.regions.star_starts import (
     gather_tables,
     soften,
 )
+from latentforest.kernels.regions.types import LEAF_ARM, Arms, Values
 from latentforest.kernels.types import FloatArray, LongArray
 
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latentforest.kernels.compilation import part
-from latentforest.kernels.forest.em import Families
+from latentforest.kernels.compilation import part, step
 from latentforest.kernels.forest.layout import Sketch, lay_out, padded
 from latentforest.kernels.forest.plan import (
     CARD,
@@ -32,8 +31,15 @@ from latentforest.kernels.forest.plan import (
     Workspace,
 )
 from latentforest.kernels.gaussian.leaves import N_ROWS
-from latentforest.kernels.regions.arms import EACH_ROW, LEAF_ARM, N_FACTS, Arms, Values
-from latentforest.kernels.regions.bases import RegionShape
+from latentforest.kernels.layout import NO_SUMS, Families
+from latentforest.kernels.regions.types import (
+    EACH_ROW,
+    LEAF_ARM,
+    N_FACTS,
+    Arms,
+    RegionShape,
+    Values,
+)
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
 
@@ -367,20 +373,21 @@ def _list_families(sketch: Sketch, slot_child: LongArray, slot_index: LongArray)
     n_free, i = 0, 0
     for u in range(sketch.kind.shape[0]):
         n_free += sketch.card[u] if sketch.kind[u] == GAUSSIAN else sketch.is_free[u]
-    offset, n_rows = np.empty(n_free, np.int64), np.empty(n_free, np.int64)
-    n_states = np.empty(n_free, np.int64)
+    found = np.empty((4, n_free), np.int64)
+    offset, n_rows, n_states, sums = found[0], found[1], found[2], found[3]
     for u in range(sketch.kind.shape[0]):
         entry = sketch.parameters[u]
         if sketch.kind[u] == GAUSSIAN:
             for j in range(entry, entry + sketch.card[u]):
-                offset[i], n_rows[i], n_states[i] = slot_child[j], sketch.width[u], -slot_index[j]
+                offset[i], n_rows[i], n_states[i] = slot_child[j], sketch.width[u], 2
+                sums[i] = slot_index[j]
                 i += 1
         elif sketch.is_free[u] == 1:
             offset[i] = entry
             n_rows[i] = 1 if sketch.is_root[u] == 1 else sketch.width[u]
-            n_states[i] = sketch.card[u]
+            n_states[i], sums[i] = sketch.card[u], NO_SUMS
             i += 1
-    return Families(offset, n_rows, n_states)
+    return Families(offset, n_rows, n_states, sums, np.empty(0, np.int64))
 
 
 @part
@@ -447,7 +454,7 @@ def _measure_patterns(
                 prior[sums + k] = values.beliefs[facts + k % N_FACTS]
 
 
-@part
+@step
 def plan_region(
     arms: Arms,
     values: Values,

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.regions.arms import LEAF_ARM, Arms, Values
-from latentforest.kernels.regions.bases import LocalTask
-from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.kernels.compilation import kernel, part, step
+from latentforest.kernels.regions.types import LEAF_ARM, Arms, LocalTask, Values
+from latentforest.kernels.types import FloatArray, FloatTable, LongArray
 
 SOFT = 0.1  # share of the uniform distribution in a guess: EM never leaves a probability of zero
 APART = 0.5  # how far the halves of a split state are pushed apart
@@ -271,19 +270,13 @@ def _turn(
             target[turned + x * n_rows + y] = joint / total if total > 0.0 else 1.0 / n_rows
 
 
-@part
+@step
 def read_star(
-    cards: LongArray,
-    lo: int,
-    hi: int,
-    root: int,
-    card: int,
-    starts: FloatArray,
-    best: int,
-    results: FloatArray,
-    c: int,
+    arms: Arms, task: LocalTask, starts: FloatTable, best: int, results: FloatTable, c: int
 ) -> None:
     """Bring tables around a hub in the order P(hub), P(neighbour | hub) for all its neighbours."""
+    cards, root, card = arms.card, task.arm, task.marks[0]
+    lo, hi = arms.first[task.hub], arms.first[task.hub + 1]
     found, taken = np.empty(starts.shape[1]), card
     for k in range(starts.shape[1]):
         found[k] = starts[best, k]

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from latentforest.kernels.forest.em import Limits
+from latentforest.kernels.loop import Limits
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 
@@ -91,7 +91,7 @@ class LocalEffort:
     @cached_property
     def limits(self) -> Limits:
         """Stopping rules of the kernels: plain EM, ``nu`` iterations."""
-        return Limits(self.nu, -np.inf, False, self.nu)
+        return Limits(int(self.nu), -np.inf, False, int(self.nu))
 
     def generator(self, *names: str) -> np.random.Generator:
         """Random numbers for what these names identify."""

@@ -13,9 +13,9 @@ from typing import TypeVar
 import numpy as np
 
 from latentforest.inference.messages import Messages
-from latentforest.kernels.forest.em import Limits
-from latentforest.kernels.regions.bases import LocalTasks
-from latentforest.kernels.regions.tasks import run_tasks
+from latentforest.kernels.loop import Limits
+from latentforest.kernels.regions.tasks import find_local_steps, run_tasks
+from latentforest.kernels.regions.types import LocalTasks
 from latentforest.kernels.types import LongArray
 from latentforest.search.trees.candidate import Candidate, Proposal
 
@@ -65,10 +65,10 @@ class LocalFits:
 
     def run(self) -> None:
         """Make the call."""
-        messages = self.messages
-        run_tasks(
-            messages.arms, messages.values, self.tasks, self.limits, self.scores, self.results
-        )
+        messages, tasks = self.messages, self.tasks
+        steps = find_local_steps(tasks.common.kind)
+        arms, values = messages.arms, messages.values
+        run_tasks(arms, values, tasks, steps, self.limits, self.scores, self.results)
 
     @property
     def size(self) -> int:

@@ -8,9 +8,10 @@ import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.inference.patterns import Mask
-from latentforest.kernels.regions.arms import EACH_ROW, LEAF_ARM
-from latentforest.kernels.regions.bases import (
+from latentforest.kernels.regions.types import (
+    EACH_ROW,
     EMPTY,
+    LEAF_ARM,
     STAR_AROUND,
     STAR_WITHOUT,
     LocalTask,

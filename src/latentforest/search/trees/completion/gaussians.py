@@ -35,8 +35,8 @@ import numpy as np
 from latentforest.inference.columns import SHARE
 from latentforest.inference.messages import Messages
 from latentforest.kernels.gaussian.leaves import LOG_2_PI
-from latentforest.kernels.regions.arms import EACH_ROW
 from latentforest.kernels.regions.completion import TINY
+from latentforest.kernels.regions.types import EACH_ROW
 from latentforest.kernels.types import BoolArray, FloatArray
 from latentforest.kernels.vector import LANES
 

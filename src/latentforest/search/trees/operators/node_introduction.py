@@ -12,8 +12,8 @@ import numpy as np
 
 from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
-from latentforest.kernels.regions.bases import EMPTY, MEDIATORS, UPPER_MEDIATORS, LocalTasks
 from latentforest.kernels.regions.mediator_starts import start_mediators
+from latentforest.kernels.regions.types import EMPTY, MEDIATORS, UPPER_MEDIATORS, LocalTasks
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
 from latentforest.search.naming import name_new_latent

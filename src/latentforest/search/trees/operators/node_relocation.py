@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.inference.messages import Messages
-from latentforest.kernels.regions.bases import EMPTY, RELOCATIONS, LocalTasks
+from latentforest.kernels.regions.types import EMPTY, RELOCATIONS, LocalTasks
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
 from latentforest.search.tables import mix, pack
