@@ -20,6 +20,8 @@ from latentforest.inference.blocks import (
 )
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
+from latentforest.kernels.addresses import address_of
+from latentforest.kernels.forest.em import measure_block
 from latentforest.kernels.layout import N_TABLE_ENTRIES, TABLES
 from latentforest.kernels.types import FloatArray
 from latentforest.model.parameters import join_covariances
@@ -58,7 +60,8 @@ def list_tasks_of_updates(forest: Forest) -> tuple[list[int], list[int]]:
         entries.append(len(tasks))
         n_states = math.prod(structure.shape(names[0])[:-1])
         start = entries[-1] + TABLES + N_TABLE_ENTRIES * len(names)
-        tasks += [place, start, tied_updates.REVISE_ADDRESS, len(names)]
+        addresses = [tied_updates.REVISE_ADDRESS, address_of(measure_block)]
+        tasks += [place, start, *addresses, len(names)]
         for j, name in enumerate(names):
             tasks += [structure.offset(name), 2, n_states, place + 4 * j]
         tasks += [len(names), n_states, int(names[0] in forest.shared), int(bool(forest.equal))]
@@ -81,6 +84,7 @@ def _list_block_tasks(forest: Forest) -> tuple[list[int], list[int], int]:
             place,
             entries[-1] + TABLES + N_TABLE_ENTRIES * len(names),
             block_updates.REVISE_ADDRESS,
+            address_of(measure_block),
             len(names),
         ]
         for name in names:

@@ -24,8 +24,7 @@ from latentforest.estimation.variational_blocks import BlockPosterior
 from latentforest.inference.blocks import find_blocks
 from latentforest.inference.forest import Forest
 from latentforest.kernels.forest.climb import ForestSteps, find_steps
-from latentforest.kernels.forest.plan import FILL
-from latentforest.kernels.layout import Families
+from latentforest.kernels.layout import FILL_BLOCKS, FILL_LEAVES, Families
 from latentforest.kernels.loop import REST, Climb, Limits, Method, goes_on, judge
 from latentforest.kernels.types import FloatArray
 from latentforest.kernels.variational import posteriors as kernels
@@ -165,16 +164,16 @@ def find_potentials(forest: Forest, q: FloatArray) -> FloatArray:
 def expect_posteriors(forest: Forest) -> None:
     """Let the Gaussian leaves and blocks of a forest take potentials instead of parameters."""
     for plan in forest.plans:
-        if plan.sizes[FILL]:
+        if plan.steps[FILL_LEAVES]:
             from latentforest.kernels.variational import (
                 leaf_steps as variational_steps,  # compiles, so only when needed
             )
 
-            plan.sizes[FILL] = variational_steps.FILL_ADDRESS
-        if plan.sizes[FILL + 1]:
+            plan.steps[FILL_LEAVES] = variational_steps.FILL_ADDRESS
+        if plan.steps[FILL_BLOCKS]:
             from latentforest.kernels.variational import block_steps as variational_block_steps
 
-            plan.sizes[FILL + 1] = variational_block_steps.FILL_ADDRESS
+            plan.steps[FILL_BLOCKS] = variational_block_steps.FILL_ADDRESS
 
 
 def find_divergence(

@@ -26,7 +26,10 @@ from latentforest.inference.plan import (
     place_sums,
 )
 from latentforest.inference.threads import count_threads, map_threads
-from latentforest.kernels.forest.plan import (
+from latentforest.kernels.forest.plan import Plan, Workspace, make_workspace
+from latentforest.kernels.forest.propagation import propagate
+from latentforest.kernels.forest.rescue import add_row, message_of_pattern
+from latentforest.kernels.layout import (
     BELIEFS,
     BLOCK,
     COLUMN,
@@ -36,12 +39,7 @@ from latentforest.kernels.forest.plan import (
     N_PATTERNS,
     WEIGHTS,
     WIDTH,
-    Plan,
-    Workspace,
-    make_workspace,
 )
-from latentforest.kernels.forest.propagation import propagate
-from latentforest.kernels.forest.rescue import add_row, message_of_pattern
 from latentforest.kernels.regions.types import RegionShape
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.kernels.vector import LANES

@@ -9,16 +9,24 @@ import math
 
 import numpy as np
 
-from latentforest.kernels.addresses import address_of
+from latentforest.kernels.addresses import address_of, caller
 from latentforest.kernels.compilation import kernel, part, step
 from latentforest.kernels.forest.climb import call_propagate, fetch_context
 from latentforest.kernels.gaussian.leaves import N_ROWS, log_prior_of_gaussian, update_gaussian
 from latentforest.kernels.hooks import call_step
-from latentforest.kernels.layout import ADDRESS, N_TABLE_ENTRIES, N_TABLES, TABLES, Families
+from latentforest.kernels.layout import (
+    LOG_PRIOR,
+    MEASURE,
+    N_TABLE_ENTRIES,
+    N_TABLES,
+    PROJECT,
+    REVISE,
+    TABLES,
+    UPDATE,
+    Families,
+)
 from latentforest.kernels.loop import LOWEST, Method
 from latentforest.kernels.types import FloatArray
-
-UPDATE, LOG_PRIOR, PROJECT = 0.0, 1.0, 2.0  # what to do with a block, see `block_updates`
 
 
 @part
@@ -33,7 +41,7 @@ def _revise(
     """Do one of the steps of ``block_updates``."""
     tasks, first = families.tasks, families.offset[f]
     return call_step(
-        tasks[first + ADDRESS],
+        tasks[first + REVISE],
         first,
         action,
         families.offset,
@@ -86,33 +94,8 @@ def log_prior(families: Families, prior: FloatArray, theta: FloatArray) -> float
     return result
 
 
-@kernel
-def measure(
-    families: Families, prior: FloatArray, first: FloatArray, second: FloatArray, third: FloatArray
-) -> tuple[float, float]:
-    """Sum the squares of the differences of three iterates; Gaussians are in units of columns."""
-    r_square, v_square = 0.0, 0.0
-    for f in range(families.offset.shape[0]):
-        start, sums, unit, power = families.offset[f], families.sums[f], 1.0, 1.0
-        if families.n_rows[f] == 0:
-            one, two = _measure_block(families, f, prior, first, second, third)
-            r_square += one
-            v_square += two
-        elif sums >= 0:
-            unit = 1.0 / math.sqrt(prior[sums + 1])
-        for i in range(start, start + families.n_rows[f] * families.n_states[f]):
-            r = second[i] - first[i]
-            v = third[i] - second[i] - r
-            power *= unit  # of a mean one over the column's deviation, of a variance its square
-            r_square += (r * power) ** 2
-            v_square += (v * power) ** 2
-            if (i - start) & 1 == 1:
-                power = 1.0
-    return r_square, v_square
-
-
-@part
-def _measure_block(
+@step
+def measure_block(
     families: Families,
     f: int,
     prior: FloatArray,
@@ -137,6 +120,35 @@ def _measure_block(
             r_square += (r * prior[units + column]) ** 2
             v_square += (v * prior[units + column]) ** 2
         table += N_TABLE_ENTRIES
+    return r_square, v_square
+
+
+_call_measure_block = caller(measure_block)
+
+
+@kernel
+def measure(
+    families: Families, prior: FloatArray, first: FloatArray, second: FloatArray, third: FloatArray
+) -> tuple[float, float]:
+    """Sum the squares of the differences of three iterates; Gaussians are in units of columns."""
+    r_square, v_square = 0.0, 0.0
+    for f in range(families.offset.shape[0]):
+        start, sums, unit, power = families.offset[f], families.sums[f], 1.0, 1.0
+        if families.n_rows[f] == 0:
+            address = families.tasks[start + MEASURE]
+            one, two = _call_measure_block(address, families, f, prior, first, second, third)
+            r_square += one
+            v_square += two
+        elif sums >= 0:
+            unit = 1.0 / math.sqrt(prior[sums + 1])
+        for i in range(start, start + families.n_rows[f] * families.n_states[f]):
+            r = second[i] - first[i]
+            v = third[i] - second[i] - r
+            power *= unit  # of a mean one over the column's deviation, of a variance its square
+            r_square += (r * power) ** 2
+            v_square += (v * power) ** 2
+            if (i - start) & 1 == 1:
+                power = 1.0
     return r_square, v_square
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.forest.layout import padded
 from latentforest.kernels.gaussian.leaves import LOG_2_PI
-from latentforest.kernels.regions.types import EACH_ROW, LEAF_ARM, N_FACTS, Arms, Values
+from latentforest.kernels.regions.types import EACH_ROW, N_FACTS, Arms, Values
 from latentforest.kernels.types import FloatArray, Int, IntArray, LongArray
 from latentforest.kernels.vector import LANES, load, splat, store, total
 
@@ -98,7 +98,7 @@ def pass_messages(arms: Arms, values: Values) -> None:
         a = arms.order[i]
         if arms.belief[a] >= 0:
             _find_belief(arms, values, a)
-        if arms.belief[a] >= LEAF_ARM:
+        if arms.facts[a] < 0:
             _send(arms, values, a)
         else:
             _send_densities(arms, values, a)
@@ -142,7 +142,7 @@ def multiply_patterns(
         if b != arms.reverse[a] and b != skip:
             _multiply_by_pattern(arms, values, a, b, target)
             constant += values.constant[b]
-            n_multiplied += 1 if arms.belief[b] >= LEAF_ARM else DENSE_ARM
+            n_multiplied += 1 if arms.facts[b] < 0 else DENSE_ARM
             if n_multiplied >= OFTEN:
                 _scale(target, n, row, scales)
                 n_multiplied = 0
@@ -193,7 +193,7 @@ def _send(arms: Arms, values: Values, a: int) -> None:
     for q in range(arms.n_patterns[a]):
         for y in range(width):
             entry = 0.0
-            if belief != LEAF_ARM:
+            if belief >= 0:
                 for z in range(card):
                     entry += tables[table + y * card + z] * beliefs[belief + q * row + z]
             else:
@@ -205,7 +205,7 @@ def _send(arms: Arms, values: Values, a: int) -> None:
 def _send_densities(arms: Arms, values: Values, a: int) -> None:
     """Find the densities of a continuous leaf's values; a missing one has ones."""
     width, table, message, n = arms.width[a], arms.table[a], arms.message[a], arms.n_patterns[a]
-    column, place = padded(width), LEAF_ARM - 1 - arms.belief[a] + N_FACTS
+    column, place = padded(width), arms.facts[a] + N_FACTS
     messages, measures, tables = values.messages, values.beliefs, values.tables
     scales = np.zeros(n)
     for q in range(n):
@@ -226,7 +226,7 @@ def _send_densities(arms: Arms, values: Values, a: int) -> None:
 @part
 def constant_of(arms: Arms, values: Values, a: int) -> float:
     """What an arm with a free table adds to the log-likelihood beside its region."""
-    return values.constant[a] if arms.belief[a] >= LEAF_ARM else 0.0
+    return values.constant[a] if arms.facts[a] < 0 else 0.0
 
 
 @part
@@ -308,7 +308,7 @@ def gather_arms(
                 codes = values.codes[arms.column[b]]
                 multiply_rows(target, row, values.messages, arms.message[b], codes)
             constant += values.constant[b]
-            n_pending += 1 if arms.belief[b] >= LEAF_ARM else DENSE_ARM
+            n_pending += 1 if arms.facts[b] < 0 else DENSE_ARM
             if n_pending >= OFTEN:
                 constant += normalise_rows(target, row, values.weights, SMALL)
                 n_pending = 0

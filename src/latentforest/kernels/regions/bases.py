@@ -20,7 +20,6 @@ from latentforest.kernels.regions.arms import (
 )
 from latentforest.kernels.regions.types import (
     EACH_ROW,
-    LEAF_ARM,
     STAR_WITHOUT,
     Arms,
     Bases,
@@ -179,7 +178,7 @@ def gather_for_relocations(arms: Arms, values: Values, task: LocalTask) -> Bases
             width = arms.width[arms.first[there]]
             edge = arms.table[arms.reverse[b]]
             _follow(values.tables, edge, tables, here, there, card, width, moved_card)
-            if arms.belief[moved] < LEAF_ARM:
+            if arms.facts[moved] >= 0:
                 _follow_moments(values.tables, edge, tables, here, there, card, width)
             stack[n_waiting] = there
             n_waiting += 1

@@ -14,7 +14,6 @@ from latentforest.kernels.forest.patterns import join
 from latentforest.kernels.regions.star_starts import start_star
 from latentforest.kernels.regions.types import (
     EACH_ROW,
-    LEAF_ARM,
     Arms,
     Bases,
     LocalTask,
@@ -100,7 +99,7 @@ def prepare_relocation(
         shape.codes,
         shape.own,
     )
-    inside = INSIDE if arms.belief[task.arm] >= LEAF_ARM else 0.0
+    inside = INSIDE if arms.facts[task.arm] < 0 else 0.0
     starts = np.ones((1, root_card * (1 + card)))
     for k in range(root_card * card):
         starts[0, root_card + k] = (1.0 - inside) * bases.tables[c, k] + inside / card

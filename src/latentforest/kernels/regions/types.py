@@ -20,7 +20,9 @@ from latentforest.kernels.types import (
     LongTable,
 )
 
-LEAF_ARM = -1  # place of the beliefs of a leaf, which has none; below it: of a continuous one
+SOFT = 0.1  # share of the uniform distribution in a guess: EM never leaves a probability of zero
+APART = 0.5  # how far the halves of a split state are pushed apart
+NOWHERE = -1  # place of what an arm does not have
 N_FACTS = 3  # mean, variance and least variance of a column, before its values
 EACH_ROW = -1  # column of an arm whose patterns are the rows
 
@@ -29,7 +31,7 @@ class Arms(NamedTuple):
     """The arms of a forest, those of one latent variable after another."""
 
     first: LongArray  # arms of latent variable h: first[h] to first[h + 1]
-    prior: LongArray  # place of P(h) in `tables`; then the addresses of `gaussian_steps`
+    prior: LongArray  # place of P(h) in `tables`
     hub: LongArray  # latent variable that the arm belongs to
     source: LongArray  # latent variable at the near end of the arm; -1 for a leaf
     reverse: LongArray  # the arm of the source that leads back; -1 for a leaf
@@ -38,12 +40,14 @@ class Arms(NamedTuple):
     card: LongArray  # states of the neighbour
     width: LongArray  # states of the hub
     table: LongArray  # place of P(neighbour | hub) in `tables`
-    # Place in `beliefs`, n_patterns x card (padded); -1 for a leaf; -2 less the place of the facts
-    # and values of a continuous leaf, whose table is mean and variance for each state of the hub.
-    belief: LongArray
+    belief: LongArray  # place in `beliefs`, n_patterns x card (padded); -1 for a leaf
+    # Place in `beliefs` of the facts and values of a continuous leaf, whose table is mean and
+    # variance for each state of the hub; -1 for others.
+    facts: LongArray
     message: LongArray  # place in `messages`, n_patterns x width (padded)
     start: LongArray  # place in `representatives` of the first row of each pattern; -1: the row
     order: LongArray  # arms in the order in which messages can be computed
+    steps: LongArray  # of the plans of regions, see `layout`
 
 
 class Values(NamedTuple):

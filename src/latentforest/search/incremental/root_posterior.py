@@ -6,7 +6,8 @@ import numpy as np
 
 from latentforest.estimation.variational import find_potentials
 from latentforest.inference.forest import Forest
-from latentforest.kernels.forest.plan import (
+from latentforest.kernels.forest.propagation import propagate
+from latentforest.kernels.layout import (
     COLUMN,
     FIRST_SLOT,
     LAST_SLOT,
@@ -15,7 +16,6 @@ from latentforest.kernels.forest.plan import (
     N_PATTERNS,
     TABLE,
 )
-from latentforest.kernels.forest.propagation import propagate
 from latentforest.kernels.types import FloatArray
 from latentforest.search.incremental.context import GrowthContext
 from latentforest.search.incremental.tree import GrowingTree
