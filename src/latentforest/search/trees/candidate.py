@@ -5,12 +5,10 @@ from __future__ import annotations
 import zlib
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from latentforest.kernels.loop import Limits
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 
@@ -87,11 +85,6 @@ class LocalEffort:
     nu: int
     seed: int
     max_candidates: int | None = None
-
-    @cached_property
-    def limits(self) -> Limits:
-        """Stopping rules of the kernels: plain EM, ``nu`` iterations."""
-        return Limits(int(self.nu), -np.inf, False, int(self.nu))
 
     def generator(self, *names: str) -> np.random.Generator:
         """Random numbers for what these names identify."""

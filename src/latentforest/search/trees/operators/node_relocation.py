@@ -162,7 +162,7 @@ def _plan_fits(
     tasks = LocalTasks(np.array(arms, np.int64), marks, ways, common)
     n_values = messages.widest * (1 + max(messages.card(group[0].moved) for group in groups))
     n_before = [messages.card(candidate.target) for candidate in candidates]
-    return LocalFits(messages, effort.limits, candidates, tasks, n_values, n_before, order)
+    return LocalFits(messages, effort.nu, candidates, tasks, n_values, n_before, order)
 
 
 def _mark_way(messages: Messages, group: Sequence[NodeRelocation]) -> LongArray:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.inference.messages import Messages
-from latentforest.kernels.regions.star_starts import APART
+from latentforest.kernels.regions.types import APART
 from latentforest.model.network import Network
 from latentforest.search.trees.candidate import Candidate, LocalEffort
 from latentforest.search.trees.local_fits import LocalFits
