@@ -15,8 +15,7 @@ from latentforest.errors import ModelError
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.patterns import Mask
 from latentforest.kernels import layout
-from latentforest.kernels.addresses import address_of
-from latentforest.kernels.forest.base import meet_base
+from latentforest.kernels.forest.propagation import make_steps
 from latentforest.kernels.regions.arms import fill_tables, measure_trees, pass_messages
 from latentforest.kernels.regions.types import EACH_ROW, N_FACTS, NOWHERE, Arms, Values
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
@@ -257,8 +256,7 @@ class _Builder:
 
 def _find_steps(is_number: BoolArray) -> LongArray:
     """Addresses of what the plans of regions need; that of continuous leaves if there are some."""
-    steps = np.zeros(layout.N_STEPS, np.int64)
-    steps[layout.MEET] = address_of(meet_base)
+    steps = make_steps(has_base=True)
     if is_number.any():
         from latentforest.kernels.gaussian import leaf_steps  # compiles, so only when needed
 

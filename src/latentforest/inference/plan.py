@@ -27,6 +27,7 @@ from latentforest.inference.patterns import Grouping, Mask, PatternColumn, Patte
 from latentforest.kernels import layout as P
 from latentforest.kernels.forest.layout import FREE_FACT, N_FACTS, PATTERNS_FACT, lay_out_forest
 from latentforest.kernels.forest.plan import Plan
+from latentforest.kernels.forest.propagation import make_steps
 from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
@@ -338,7 +339,7 @@ def build_plan(
     pattern_weights = [
         _weigh_patterns(store.column(node.mask), weights) for node in laid.nodes if node.is_root
     ]
-    evidence, steps = _join_evidence(laid.nodes, facts, dense or {}), np.zeros(P.N_STEPS, np.int64)
+    evidence, steps = _join_evidence(laid.nodes, facts, dense or {}), make_steps()
     if structure.continuous:
         further = _add_continuous(
             structure, laid, store, weights, free, summarize, fields, steps, evidence, len(child)

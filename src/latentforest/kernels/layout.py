@@ -11,7 +11,7 @@ Numba spends much time on every array of a tuple, so some arrays hold several th
                                             ^ their WEIGHTS                of BLOCKs
                 or, in a region with a base: state 0 of all rows | state 1 | ...   STRIDE apart
     sizes       | N_DOUBLES | OUTSIDE | ...
-    steps       | FILL of leaves, of blocks | COLLECT of leaves, of blocks | MEET
+    steps       | FILL of leaves, of blocks | COLLECT of leaves, of blocks | MEET | UPWARD
 
 and its buffer::
 
@@ -93,7 +93,8 @@ FILL_BLOCKS = 1
 COLLECT = COLLECT_LEAVES = 2  # its way down
 COLLECT_BLOCKS = 3
 MEET = 4  # see `forest.base`
-N_STEPS = 5
+UPWARD = 5  # the way up of the whole plan, see `forest.upward`
+N_STEPS = 6
 
 NO_SUMS = -1
 

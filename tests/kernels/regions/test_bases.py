@@ -4,16 +4,13 @@ import numpy as np
 import pytest
 
 from latentforest.kernels import layout as P
-from latentforest.kernels.addresses import address_of
-from latentforest.kernels.forest.base import meet_base
 from latentforest.kernels.forest.layout import Sketch, lay_out
 from latentforest.kernels.forest.plan import Plan, make_workspace
-from latentforest.kernels.forest.propagation import propagate
+from latentforest.kernels.forest.propagation import make_steps, propagate
 from latentforest.kernels.vector import LANES
 
 NOTHING = np.empty(0)
-STEPS = np.zeros(P.N_STEPS, np.int64)
-STEPS[P.MEET] = address_of(meet_base)
+STEPS = make_steps(has_base=True)
 
 
 def sketch(card, n_states, n_rows, children, stride):

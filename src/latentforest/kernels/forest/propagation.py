@@ -9,7 +9,9 @@ again by the caller in the log domain (``rescue``).
 
 from __future__ import annotations
 
-from latentforest.kernels.addresses import caller
+import numpy as np
+
+from latentforest.kernels.addresses import address_of, caller
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.forest.base import meet_base
 from latentforest.kernels.forest.downward import clear, collect, collect_root, count_pairs, spread
@@ -30,17 +32,27 @@ from latentforest.kernels.layout import (
     MESSAGES,
     N_FIELDS,
     N_PATTERNS,
+    N_STEPS,
     OUTSIDE,
     ROW,
     SHIFTS,
     STRIDE,
     TABLE,
+    UPWARD,
     WEIGHTS,
 )
 from latentforest.kernels.types import BoolArray, Flag, FloatArray, LongArray
 from latentforest.kernels.vector import LANES, load, logarithm, splat, store, total
 
-_call_meet = caller(meet_base)
+_call_meet, _call_upward = caller(meet_base), caller(upward)
+
+
+def make_steps(has_base: bool = False) -> LongArray:
+    """Return the steps of a plan without continuous variables; compile, or load, them."""
+    steps = np.zeros(N_STEPS, np.int64)
+    steps[UPWARD] = address_of(upward)
+    steps[MEET] = address_of(meet_base) if has_base else 0
+    return steps
 
 
 @kernel
@@ -63,7 +75,7 @@ def propagate(
     in ``work.vanished`` and add nothing to any result but their offsets. If it is not to be judged,
     a plan with a base saves the logarithms and returns zero.
     """
-    log_likelihood = upward(plan, work, theta, floor)
+    log_likelihood = _call_upward(plan.steps[UPWARD], plan, work, theta, floor)
     nodes, buffer, outside = plan.nodes, work.buffer, plan.sizes[OUTSIDE]
     has_counts = counts.shape[0] > 0
     if has_counts:

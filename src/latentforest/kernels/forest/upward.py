@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latentforest.kernels.compilation import part
+from latentforest.kernels.compilation import part, step
 from latentforest.kernels.forest.plan import Plan, Workspace
 from latentforest.kernels.forest.scaling import GROW, SMALL, VANISHING
 from latentforest.kernels.hooks import call_step
@@ -33,7 +33,7 @@ from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArra
 from latentforest.kernels.vector import LANES, any_above, load, raised, splat, store
 
 
-@part
+@step
 def upward(plan: Plan, work: Workspace, theta: FloatArray, floor: float) -> float:
     """Compute the messages of every node but the roots.
 
