@@ -3,7 +3,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench format clean
+# What an old processor would compute: BLAS and compiled kernels without its newer instructions.
+OLD_PROCESSOR := OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=generic \
+	NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/old-processor
+NUMERICAL := $(addprefix tests/,kernels inference estimation model scores search learners) \
+	--ignore=tests/learners/test_sklearn.py
+ROUNDS ?= 10
+
+.PHONY: demo test test-old-processor fuzz check bench format lists clean
 
 demo: $(VENV)/.base
 	@mkdir -p out
@@ -17,6 +24,14 @@ demo: $(VENV)/.base
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2
+
+test-old-processor: $(VENV)/.test
+	$(OLD_PROCESSOR) $(BIN)/python -m pytest -n 2 $(NUMERICAL)
+
+fuzz: $(VENV)/.test
+	for round in $$(seq $(ROUNDS)); do \
+		HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -m hypothesis || exit 1; \
+	done
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .
@@ -32,10 +47,14 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/greedy.py
 	$(BIN)/python benchmarks/recovery.py
 	$(BIN)/python benchmarks/comparison.py run
+	$(BIN)/python benchmarks/general.py files
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+lists: $(VENV)/.base
+	$(BIN)/python tools/lists.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

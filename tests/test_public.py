@@ -1,14 +1,16 @@
 """What the package offers, and what importing it costs."""
 
+import ast
 import doctest
 import importlib
-import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import latentforest
+from latentforest import learners
 
 PUBLIC = [
     "EAST",
@@ -16,6 +18,7 @@ PUBLIC = [
     "BridgedIslands",
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
+    "ConfirmatoryModel",
     "Dataset",
     "Dirichlet",
     "DoubleHillClimbing",
@@ -36,30 +39,30 @@ PUBLIC = [
     "__version__",
     "cross_validate",
     "datasets",
+    "dominates",
     "empirical_kl",
+    "fit",
+    "is_regular",
     "load",
     "log_score",
+    "marginally_equivalent",
+    "parse_structure",
     "read",
+    "regularize",
+    "save",
     "tree_distance",
+    "write_structure",
 ]
 HEAVY = ["joblib", "numba", "pandas", "polars", "pyarrow", "scipy", "sklearn"]
-WITH_EXAMPLES = [
-    "data",
-    "datasets",
-    "estimation",
-    "inference",
-    "learners",
-    "model",
-    "scores",
-    "search",
-]
 
 
 def modules_with_examples():
-    for package in WITH_EXAMPLES:
-        home = importlib.import_module(f"latentforest.{package}")
-        for found in pkgutil.iter_modules(home.__path__, f"{home.__name__}."):
-            yield found.name
+    """Every module, however deep, whose source has examples."""
+    home = Path(latentforest.__file__).parent
+    for path in sorted(home.rglob("*.py")):
+        if ">>> " in path.read_text(encoding="utf-8"):
+            parts = path.relative_to(home.parent).with_suffix("").parts
+            yield ".".join(parts).removesuffix(".__init__")
 
 
 def run_fresh(code):
@@ -71,7 +74,30 @@ def run_fresh(code):
 
 
 def test_public_names():
-    assert latentforest.__all__ == PUBLIC
+    assert latentforest.__all__ == sorted(PUBLIC)
+
+
+@pytest.mark.parametrize("package", [latentforest, learners], ids=lambda package: package.__name__)
+def test_type_checkers_see_the_public_names(package):
+    stub = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    homes = {
+        name.name: node.module
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert sorted(homes) == package.__all__
+    for name, home in homes.items():
+        if home == package.__name__:  # a module of the package
+            assert getattr(package, name).__name__ == f"{home}.{name}"
+        else:
+            assert getattr(importlib.import_module(home), name) is getattr(package, name)
+    (names,) = (node.value for node in stub.body if isinstance(node, ast.Assign))
+    assert sorted(ast.literal_eval(names)) == package.__all__
+
+
+def test_the_package_says_that_it_is_typed():
+    assert Path(latentforest.__file__).with_name("py.typed").is_file()
 
 
 def test_dir_lists_the_public_names():
@@ -111,4 +137,10 @@ def test_reading_a_table_compiles_nothing():
 @pytest.mark.parametrize("name", list(modules_with_examples()))
 def test_examples(name):
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_examples_of_nested_packages_are_found():
+    depths = {name.count(".") for name in modules_with_examples()}
+    assert max(depths) > 2

@@ -1,111 +1,36 @@
 """Discovers the hidden structure under a table of data.
 
-Names are loaded when they are first used, so that importing the package is quick.
+Names are loaded when they are first used, so that importing the package is quick. Type checkers
+read them in ``__init__.pyi``, which ``make lists`` writes.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-from latentforest.version import __version__
-
-if TYPE_CHECKING:
-    from latentforest import datasets
-    from latentforest.data import Dataset, Variable, read
-    from latentforest.learners import (
-        EAST,
-        BinaryForest,
-        BridgedIslands,
-        ChowLiu,
-        ChowLiuRecursiveGrouping,
-        DoubleHillClimbing,
-        GaussianEAST,
-        HierarchicalLatentTree,
-        HillClimbing,
-        IncrementalForest,
-        Independence,
-        LatentClass,
-        Predictor,
-        RecursiveGrouping,
-    )
-    from latentforest.model import Network, Structure, load
-    from latentforest.model.conjugate import Dirichlet, NormalGamma
-    from latentforest.model.posterior_network import PosteriorNetwork
-    from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
+from latentforest.lazy import import_lazily
+from latentforest.learners import HOMES as _LEARNERS
 
 _HOMES = {
-    "BinaryForest": "latentforest.learners",
-    "BridgedIslands": "latentforest.learners",
-    "ChowLiu": "latentforest.learners",
-    "ChowLiuRecursiveGrouping": "latentforest.learners",
     "Dataset": "latentforest.data",
     "Dirichlet": "latentforest.model.conjugate",
-    "DoubleHillClimbing": "latentforest.learners",
-    "EAST": "latentforest.learners",
-    "GaussianEAST": "latentforest.learners",
-    "HierarchicalLatentTree": "latentforest.learners",
-    "HillClimbing": "latentforest.learners",
-    "IncrementalForest": "latentforest.learners",
-    "Independence": "latentforest.learners",
-    "IndependentClusterings": "latentforest.learners",
-    "LatentClass": "latentforest.learners",
     "Network": "latentforest.model",
     "NormalGamma": "latentforest.model.conjugate",
     "PosteriorNetwork": "latentforest.model.posterior_network",
-    "Predictor": "latentforest.learners",
-    "RecursiveGrouping": "latentforest.learners",
     "Structure": "latentforest.model",
     "Variable": "latentforest.data",
+    "__version__": "latentforest.version",
     "cross_validate": "latentforest.scores",
+    "datasets": "latentforest.datasets",
+    "dominates": "latentforest.search.glc.dominance",
     "empirical_kl": "latentforest.scores",
-    "load": "latentforest.model",
+    "is_regular": "latentforest.search.glc.regularization",
+    "load": "latentforest.formats",
     "log_score": "latentforest.scores",
+    "marginally_equivalent": "latentforest.search.glc.dominance",
+    "parse_structure": "latentforest.model.notation",
     "read": "latentforest.data",
+    "regularize": "latentforest.search.glc.regularization",
+    "save": "latentforest.formats",
     "tree_distance": "latentforest.scores",
+    "write_structure": "latentforest.model.notation",
+    **_LEARNERS,
 }
 
-__all__ = [
-    "EAST",
-    "BinaryForest",
-    "BridgedIslands",
-    "ChowLiu",
-    "ChowLiuRecursiveGrouping",
-    "Dataset",
-    "Dirichlet",
-    "DoubleHillClimbing",
-    "GaussianEAST",
-    "HierarchicalLatentTree",
-    "HillClimbing",
-    "IncrementalForest",
-    "Independence",
-    "IndependentClusterings",
-    "LatentClass",
-    "Network",
-    "NormalGamma",
-    "PosteriorNetwork",
-    "Predictor",
-    "RecursiveGrouping",
-    "Structure",
-    "Variable",
-    "__version__",
-    "cross_validate",
-    "datasets",
-    "empirical_kl",
-    "load",
-    "log_score",
-    "read",
-    "tree_distance",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("latentforest.datasets")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'latentforest' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = import_lazily("latentforest", _HOMES)

@@ -10,6 +10,7 @@ LatentForestError
 LatentForestWarning
 ├── UnseenStatesWarning  states at prediction time that training never saw
 ├── DataWarning          a column or row that is kept but carries no information
+├── FileFormatWarning    a model file that does not hold exactly what the network has
 └── VarianceWarning      a variance that would fall below its bound, and is kept there
 """
 
@@ -48,6 +49,10 @@ class UnseenStatesWarning(LatentForestWarning):
 
 class DataWarning(LatentForestWarning):
     """A column or row is kept although it carries no information."""
+
+
+class FileFormatWarning(LatentForestWarning):
+    """A model file does not hold exactly what the network has."""
 
 
 class VarianceWarning(LatentForestWarning):

@@ -10,11 +10,11 @@ import pytest
 
 from latentforest.cli import main as cli
 from latentforest.cli.boundary import translate
-from latentforest.cli.learners import LEARNERS
 from latentforest.data import Dataset
 from latentforest.errors import DataError
 from latentforest.inference.forest import require_categorical
 from latentforest.learners import LatentClass
+from latentforest.learners.registry import COMMANDS
 
 
 def write(folder: Path, text: str, name: str = "table.csv") -> Path:
@@ -224,7 +224,7 @@ def test_unknown_command_is_wrong_usage(run):
 def test_settings_are_named_as_they_can_be_given(run):
     """Each learner's list has real options only, and ``--set`` for the rest."""
     page = squeeze(run("learn", "--help").stdout)
-    for learner in LEARNERS:
+    for learner in COMMANDS:
         result = run("learn", "hiv-tests", "--learner", learner, "--set", "nothing=1", code=2)
         listed = squeeze(result.stderr).split("its settings are ")[1]
         names = re.findall(r"(?<!\S)--[a-z-]+", listed)

@@ -45,6 +45,10 @@ def test_a_file_is_scored_and_predicted_as_the_learner_does(run, table, tmp_path
     scored = json.loads(run("score", path, table, "--json", "--per-row", rows).stdout)
     assert scored["mean_log_likelihood"] == pytest.approx(model.score(data), abs=1e-12)
     assert scored["log_likelihood"] == pytest.approx(model.log_likelihood_, abs=1e-9)
+    assert scored["criteria"]["bic"] == pytest.approx(model.bic_, abs=1e-9)
+    total = model.predictive_log_likelihood_
+    assert scored["predictive_log_likelihood"] == pytest.approx(total, abs=1e-9)
+    assert f"(predictive; in all {total:,.4f})" in run("score", path, table).stdout
     found = lf.read(rows).column("log_likelihood")
     np.testing.assert_allclose(found, model.score_samples(data), rtol=0, atol=1e-12)
     run("predict", path, table, "--out", classes)

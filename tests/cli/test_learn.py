@@ -175,11 +175,26 @@ def test_constant_column_gives_one_warning_line(run, tmp_path):
     assert warnings == ["warning: columns with a single observed value tell nothing: b"]
 
 
-@pytest.mark.parametrize("table", ["a\n1\n2\n1\n", "a,b\n1,2\n", "a,b\n1,?\n?,1\n"])
-def test_tiny_tables_are_learned(run, tmp_path, table):
-    path = tmp_path / "table.csv"
+@pytest.mark.parametrize(
+    ("table", "marginals", "log_likelihood"),
+    [
+        ("a\n1\n2\n1\n", {"a": [2 / 3, 1 / 3]}, 2 * np.log(2 / 3) + np.log(1 / 3)),
+        ("a,b\n1,2\n", {"a": [1.0], "b": [1.0]}, 0.0),
+        ("a,b\n1,?\n?,1\n", {"a": [1.0], "b": [1.0]}, 0.0),
+    ],
+)
+def test_tiny_tables_are_learned(run, tmp_path, table, marginals, log_likelihood):
+    path, model = tmp_path / "table.csv", tmp_path / "model.json"
     path.write_text(table)
-    run("learn", path, "--states", "5")
+    result = run("learn", path, "--states", "5", "--json", "--out", model)
+    facts = json.loads(result.stdout)
+    assert facts["n_states"] == 5
+    assert facts["converged"]
+    assert facts["log_likelihood"] == pytest.approx(log_likelihood, abs=1e-6)
+    network = lf.load(model)
+    assert network.structure.shape("class") == (5,)
+    for name, distribution in marginals.items():
+        np.testing.assert_allclose(network.marginal(name), distribution, atol=1e-6)
 
 
 def test_interrupted_learning_keeps_the_model(run, tmp_path, monkeypatch):

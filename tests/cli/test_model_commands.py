@@ -12,6 +12,7 @@ import pytest
 
 import latentforest as lf
 from latentforest import Network, Variable
+from latentforest.data import write_table
 from latentforest.datasets.generate import random_latent_class, random_latent_forest
 from latentforest.learners import Independence, LatentClass
 
@@ -109,6 +110,23 @@ def test_score_json_agrees_with_the_fit_table(run, model, learner):
         assert value == pytest.approx(row[name])
     for name, value in facts["goodness_of_fit"].items():
         assert value == pytest.approx(row[name])
+
+
+@pytest.mark.parametrize("covariance", ["shared", "shared-spherical", "spherical", "full"])
+def test_tied_variances_count_once_when_a_file_is_scored(run, tmp_path, covariance):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(90, 3)) + 4.0 * (np.arange(90) % 3 == 0)[:, None]
+    data = lf.Dataset.from_table(rows, names=["x", "y", "z"])
+    learner = lf.LatentClass(2, covariance=covariance, random_state=0).fit(data)
+    learner.network_.save(tmp_path / "model.json")
+    write_table({name: data.column(name).tolist() for name in data.names}, tmp_path / "rows.csv")
+    again = lf.Predictor(lf.load(tmp_path / "model.json")).network_
+    assert again.dimension == learner.n_parameters_
+    assert (again.dimension < again.structure.dimension) == (covariance != "full")
+    scored = run("score", tmp_path / "model.json", tmp_path / "rows.csv", "--json").stdout
+    facts = json.loads(scored)
+    assert facts["n_parameters"] == learner.n_parameters_
+    assert facts["criteria"]["bic"] == pytest.approx(learner.bic_, abs=1e-6)
 
 
 def test_score_per_row(run, model, learner, tmp_path):

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import latentforest as lf
-from latentforest.cli.learners import LEARNERS
 from latentforest.cli.progress import show_progress
 from latentforest.data import write_table
 from latentforest.datasets.generate import generate, random_latent_class
@@ -111,8 +110,3 @@ def test_live_line_on_a_terminal(monkeypatch, capsys):
     with show_progress(quiet=False) as tell:
         tell("2 classes: [iteration] 1")
     assert "2 classes: [iteration] 1" in capsys.readouterr().err
-
-
-def test_every_registered_learner_exists():
-    for learner in LEARNERS.values():
-        assert hasattr(getattr(lf, learner.class_name), "fit")

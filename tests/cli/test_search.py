@@ -293,11 +293,13 @@ def test_settings_that_make_no_sense(run):
     assert "error: --winners must be a whole number from 1, got 0" in result.stderr
 
 
-def test_too_few_columns(run, tmp_path):
+@pytest.mark.parametrize("learner", ["east", "bridged-islands", "hlta"])
+def test_two_columns_stay_alone(run, tmp_path, learner):
     path = tmp_path / "table.csv"
     path.write_text("a,b\n1,2\n2,1\n")
-    result = run("learn", path, "--learner", "east", code=1)
-    assert "error: a latent tree needs at least three columns" in result.stderr
+    result = run("learn", path, "--learner", learner)
+    assert "log-likelihood -2.77, 2 parameters, BIC -3.47" in result.stdout
+    assert "a (2), b (2)\n2 variables, 0 of them latent" in result.stdout
 
 
 # Progress

@@ -333,6 +333,49 @@ def test_a_collapsing_cluster_stays_at_the_bound(accelerate):
         assert values.min() > 1 - 1e-9
 
 
+def make_copied_columns(noise=0.0):
+    """Three columns, the last one like the first in another unit, and a fourth."""
+    rng = np.random.default_rng(0)
+    a, b, d = rng.normal(size=(3, 200))
+    columns = [a, b, 1e6 * a + 7.0 + 1e6 * noise * rng.normal(size=200), d]
+    return Dataset([Variable(name) for name in "abcd"], columns)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-5])
+@pytest.mark.parametrize("form", ["pouch", "line"])
+def test_copied_columns_are_named_and_others_are_not(form, noise):
+    data = make_copied_columns(noise)
+    classes = Variable.hidden("class", 2)
+    if form == "pouch":
+        structure = Structure([classes, *data.variables], dict.fromkeys("abcd", "class"), ["abcd"])
+    else:
+        parents = dict.fromkeys("abd", "class") | {"c": ("class", "a")}
+        structure = Structure([classes, *data.variables], parents)
+    forest = Forest(structure, PatternedData(data))
+    result = fit(forest, random_starts(structure, data, 4, 0))
+    assert result.collinear == ("a", "c")
+    assert result.bounded == ()
+    assert np.isfinite(result.log_likelihood)
+    assert Network(structure, result.parameters).structure == structure
+
+
+def test_columns_that_do_not_depend_on_each_other_may_be_copies():
+    data = make_copied_columns()
+    structure = Structure(
+        [Variable.hidden("class", 2), *data.variables], dict.fromkeys("abcd", "class")
+    )
+    result = fit(Forest(structure, PatternedData(data)), random_starts(structure, data, 4, 0))
+    assert result.collinear == ()
+
+
+def test_similar_columns_are_not_copies():
+    data = make_copied_columns(noise=0.01)
+    structure = make_mixture(4, 2)
+    data = Dataset([Variable(f"c{j}") for j in range(4)], data.columns)
+    result = fit(Forest(structure, PatternedData(data)), random_starts(structure, data, 4, 0))
+    assert result.collinear == ()
+
+
 def test_nothing_is_bounded_in_ordinary_data():
     data = make_clusters(3, 300)
     structure = make_mixture(3, 2)

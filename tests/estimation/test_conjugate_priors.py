@@ -28,6 +28,8 @@ def test_strength_multiplies_what_a_prior_is_worth(table):
     weak, strong = Priors(table, strength=0.1), Priors(table, strength=10)
     assert strong.of_table("sex").concentration.sum() == pytest.approx(10.0)
     assert weak.of_gaussian("size").variance == strong.of_gaussian("size").variance
+    for priors in (weak, strong, strong.with_strengths({"sex": 3.0})):
+        assert priors.of_latent(4).concentration.tolist() == [0.25] * 4
     with pytest.raises(ParameterError, match="must be positive"):
         Priors(table, strength=0)
 

@@ -9,6 +9,7 @@ from latentforest.estimation.small import SmallEffort, SmallFits, count_paramete
 from latentforest.inference.forest import PatternedData
 from reference.enumeration import enumerate_rows
 from reference.latent_class import fit_latent_class
+from reference.log_domain import propagate_logs
 from reference.small import as_structure, log_likelihood_of_rows
 
 FAR = np.array([False, False, True, True])
@@ -114,3 +115,22 @@ def test_posteriors():
 def test_parameters_are_counted():
     assert count_parameters(np.array([2, 3]), 2, 1, np.zeros(2, bool)) == 1 + 2 * (1 + 2)
     assert count_parameters(np.array([2, 3]), 2, 3, np.array([0, 1], bool)) == 1 + 4 + 2 + 3 * 2
+
+
+@pytest.mark.parametrize("n_far", [1, 2])
+def test_many_columns_do_not_underflow(n_far):
+    """400 columns of eight states: a row has a probability of about 8 to the minus 400."""
+    truth = random_latent_tree(400, depth=1, n_states=8, strength=0.2, random_state=1)
+    table = with_missing(generate(truth, 40, random_state=1), 0.05, random_state=1)
+    is_far = np.arange(400) % 2 == 1
+    counts = count_patterns(PatternedData(table), range(400))
+    fits = SmallFits(0, SmallEffort(n_starts=2, max_iterations=100, tolerance=1e-9))
+    model = fits.fit(counts, 2, n_far, is_far if n_far > 1 else None)
+    structure, theta = as_structure(table, model)
+    values, expected = propagate_logs(structure, theta, table)
+    assert np.isfinite(model.log_likelihood)
+    assert model.log_likelihood == pytest.approx(table.weights @ values.sum(axis=1), rel=1e-9)
+    for name in structure.names:
+        found = structure.table_view(expected, name)
+        found = found / found.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(found, structure.table_view(theta, name), atol=1e-3)

@@ -89,3 +89,26 @@ def test_a_split_start_is_close_to_the_network_it_came_from():
     for start in split_starts(network, "Y1", larger):
         marginal = Network(larger, start).marginal("X1")
         np.testing.assert_allclose(marginal, network.marginal("X1"), atol=0.15)
+
+
+def test_starts_below_several_categorical_variables():
+    rng = np.random.default_rng(0)
+    variables = [Variable.hidden("X", 3), Variable("A", ("0", "1")), Variable("height")]
+    structure = Structure(variables, {"A": "X", "height": ["X", "A"]})
+    dataset = Dataset(variables[1:], [rng.integers(0, 2, 50), rng.normal(size=50)])
+    starts = random_starts(structure, dataset, 4, 0)
+    for start in starts:
+        Network(structure, start)
+        means = structure.table_view(start, "height")[..., 0]
+        assert means.shape == (3, 2)
+        assert len(np.unique(means)) == 6
+
+
+def test_rows_of_tables_with_several_parents_are_near_the_frequencies():
+    variables = [Variable.hidden("X", 3), Variable("A", ("0", "1")), Variable("B", ("0", "1", "2"))]
+    structure = Structure(variables, {"A": "X", "B": ["A", "X"]})
+    dataset = Dataset(variables[1:], [[0, 1, 1, 1], [0, 1, 2, 2]])
+    (start,) = random_starts(structure, dataset, 1, 0)
+    table = structure.table_view(start, "B")
+    assert table.shape == (2, 3, 3)
+    assert np.all(table >= 0.5 * np.array([0.25, 0.25, 0.5]))

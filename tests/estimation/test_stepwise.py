@@ -13,7 +13,6 @@ from latentforest.estimation.priors import pseudo_counts
 from latentforest.estimation.starts import random_starts
 from latentforest.estimation.stepwise import StepwiseSettings, fit_stepwise
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import compute_posteriors
 from latentforest.model import Network, Structure
 
 
@@ -118,8 +117,8 @@ def step_plainly(structure, table, start, n_blocks, n_passes, power):
 
 def expect(network, table):
     """Expected counts of Y and of Y with the other columns; powers of continuous values."""
-    (posterior,) = compute_posteriors(
-        Forest(network.structure, PatternedData(table)), network, ["Y"]
+    (posterior,) = Forest(network.structure, PatternedData(table)).posteriors(
+        network.parameters, ["Y"]
     )
     share = posterior * table.weights[:, None]
     sums = {"Y": share.sum(axis=0)}

@@ -44,7 +44,7 @@ def make_table(n_rows, seed, missing=0.0):
 
 def lay_out(table, parents, latents=()):
     structure = Structure([*latents, *table.variables], parents)
-    forest = Forest(structure, PatternedData(table))
+    forest = Forest(structure, PatternedData(table), is_variational=True)
     return forest, pack_priors(structure, Priors(table))
 
 
@@ -132,7 +132,7 @@ def test_pieces_and_blocks_give_the_same_as_one_call(monkeypatch):
     forest, prior = latent_class(table)
     starts = make_starts(forest, prior)
     whole = fit_posterior(forest, starts, prior)
-    parts = Forest(forest.structure, PatternedData(table, chunk_rows=90))
+    parts = Forest(forest.structure, PatternedData(table, chunk_rows=90), is_variational=True)
     assert len(parts.plans) > 1
     by_blocks = fit_posterior(parts, starts, prior)
     assert by_blocks.objective == pytest.approx(whole.objective, abs=1e-6)
@@ -170,9 +170,9 @@ def test_vanishing_prior_and_many_rows_approach_maximum_likelihood():
     forest, _ = latent_class(table)
     structure = forest.structure
     theta = random_starts(structure, table, 1, 0)[0]
-    likely = fit(forest, theta)
+    likely = fit(Forest(structure, PatternedData(table)), theta)
     weak = pack_priors(structure, Priors(table, strength=1e-3))
-    forest = Forest(structure, PatternedData(table))
+    forest = Forest(structure, PatternedData(table), is_variational=True)
     start = from_parameters(structure, theta, weak, table.total_weight)
     result = fit_posterior(forest, start, weak)
     for name, family in unpack(structure, result.parameters).items():
@@ -185,7 +185,7 @@ def test_frozen_tables_stay():
     forest, prior = latent_class(table)
     start = make_starts(forest, prior, 1)[0]
     free = ["z", "x"]
-    part = Forest(forest.structure, forest.data, free=free)
+    part = Forest(forest.structure, forest.data, free=free, is_variational=True)
     local = fit_posterior(part, start, prior)
     full = fit_posterior(forest, start, prior)
     before, after = (unpack(forest.structure, q) for q in (start, local.parameters))

@@ -44,7 +44,9 @@ def lay_out(table, latent=True):
     parents = {"y": "x", "z": "y"} | ({"x": "h"} if latent else {})
     variables = [Variable.hidden("h", 2)] if latent else []
     structure = Structure([*variables, *table.variables], parents)
-    return Forest(structure, PatternedData(table)), pack_priors(structure, Priors(table))
+    return Forest(structure, PatternedData(table), is_variational=True), pack_priors(
+        structure, Priors(table)
+    )
 
 
 def make_start(forest, prior):
@@ -156,7 +158,9 @@ def lay_out_pouch(table, latent=True):
     parents = {"x": "h", "z": "h", "y": "z"} if latent else {"y": "z"}
     variables = [Variable.hidden("h", 2)] if latent else []
     structure = Structure([*variables, *table.variables], parents, [("x", "z")])
-    return Forest(structure, PatternedData(table)), pack_priors(structure, Priors(table))
+    return Forest(structure, PatternedData(table), is_variational=True), pack_priors(
+        structure, Priors(table)
+    )
 
 
 def test_the_bound_of_a_pouch_is_the_evidence_where_nothing_is_hidden():
@@ -248,7 +252,7 @@ def lay_out_lines(table, parents, latent=False):
         variables[0] = Variable.hidden("k", 2)
         table = table.select(["x", "y"])
     structure = Structure(variables, parents)
-    forest = Forest(structure, PatternedData(table))
+    forest = Forest(structure, PatternedData(table), is_variational=True)
     return forest, pack_priors(structure, Priors(table))
 
 

@@ -13,7 +13,6 @@ from latentforest.inference import forest as forest_module
 from latentforest.inference.blocks import correlate, find_blocks
 from latentforest.inference.columns import summarize
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import compute_posteriors
 from latentforest.model import Network, Structure
 from reference.block_em import cell_log_density, list_cells, row_log_likelihoods
 from reference.mixed_networks import LINEAR, POUCHES, A, U, V, W, Y, Z, draw_mixed, joint_density
@@ -77,7 +76,7 @@ def test_posteriors_equal_enumeration(kind):
     logs = np.array([[cell_log_density(network, data, r, c) for c in cells] for r in range(40)])
     posterior = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
     for name in network.latents:
-        (found,) = compute_posteriors(forest, network, [name])
+        (found,) = forest.posteriors(network.parameters, [name])
         for k in range(found.shape[1]):
             expected = posterior[:, [c[name] == k for c in cells]].sum(axis=1)
             np.testing.assert_allclose(found[:, k], expected, atol=1e-9)

@@ -3,7 +3,7 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from latentforest.data.dataset import Dataset
@@ -207,16 +207,34 @@ def test_only_free_tables_are_counted(data):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.data())
-def test_dense_messages_stand_for_their_subtrees(data):
-    network = data.draw(networks(max_variables=7, max_states=4))
-    dataset = data.draw(tables_for(network))
-    structure, theta = network.structure, network.parameters
+def has_arcs(network):
+    return any(map(network.structure.parents, network.names))
+
+
+@st.composite
+def cut_networks(draw):
+    """Draw a network, its data, and one or two variables that messages are to replace."""
+    network = draw(networks(max_variables=7, max_states=4).filter(has_arcs))
+    structure = network.structure
     below = [name for name in structure.names if structure.parents(name)]
-    if not below:
-        return
-    dense = set(data.draw(st.lists(st.sampled_from(below), min_size=1, max_size=2)))
+    dense = draw(st.lists(st.sampled_from(below), min_size=1, max_size=2, unique=True))
+    return network, draw(tables_for(network)), dense
+
+
+def make_cut_network_with_an_impossible_pattern():
+    """The second row cannot be, and has no weight; the first one has a message with a zero."""
+    y, c = Variable.hidden("Y", 2), Variable("C", ("0", "1"))
+    tables = {"Y": [0.25, 0.75], "B": [[0.0, 1.0], [0.5, 0.5]], "C": [[0.75, 0.25], [1.0, 0.0]]}
+    network = Network.from_tables([y, B, c], {"B": "Y", "C": "B"}, tables)
+    return network, Dataset([B, c], [[0, 1], [0, 1]], [1.0, 0.0]), ["B"]
+
+
+@settings(deadline=None, max_examples=60)
+@given(cut_networks())
+@example(make_cut_network_with_an_impossible_pattern())
+def test_dense_messages_stand_for_their_subtrees(cut_network):
+    network, dataset, dense = cut_network
+    structure, theta = network.structure, network.parameters
     whole = Forest(structure, PatternedData(dataset))
     messages = whole.messages(theta, dense)
     part = Forest(structure, whole.data, dense=messages)

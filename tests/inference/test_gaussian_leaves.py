@@ -11,7 +11,6 @@ from latentforest.estimation.region import find_top, fit_region, make_region
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData, require_categorical
 from latentforest.inference.plan import place_sums
-from latentforest.inference.posteriors import compute_edge_posteriors, compute_posteriors
 from latentforest.inference.rooting import reroot
 from latentforest.model import Network, Structure
 from reference.mixed_em import enumerate_mixed, sum_moments
@@ -95,10 +94,10 @@ def test_posteriors_equal_enumeration(network, data):
     forest = Forest(network.structure, PatternedData(data))
     _, families = enumerate_mixed(network, data)
     for name in network.latents:
-        (found,) = compute_posteriors(forest, network, [name])
+        (found,) = forest.posteriors(network.parameters, [name])
         expected = families[name]
         if expected.ndim > 2:
-            (pairs,) = compute_edge_posteriors(forest, network, [name])
+            (pairs,) = forest.family_posteriors(network.parameters, [name])
             np.testing.assert_allclose(pairs, expected, atol=1e-10)
             expected = expected.sum(axis=1)
         np.testing.assert_allclose(found, expected, atol=1e-10)
@@ -218,7 +217,7 @@ def test_contradictions_are_computed_in_the_log_domain():
     rows = np.stack(data.columns, axis=1)
     logs = [log_density(rows, mean, 0.01).sum(axis=1) for mean in (-1.0, 1.0)]
     np.testing.assert_allclose(found, np.logaddexp(*logs) + np.log(0.5), rtol=1e-12)
-    posterior = compute_posteriors(forest, network, ["Y"])[0]
+    posterior = forest.posteriors(network.parameters, ["Y"])[0]
     np.testing.assert_allclose(posterior[:, 1], [1.0, 0.0, 1.0], atol=1e-12)
     for name in network.structure.continuous:
         weight, mean, _ = read_sums(forest, network.parameters, name)

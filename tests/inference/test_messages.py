@@ -6,7 +6,7 @@ import pytest
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.errors import ModelError
-from latentforest.inference.forest import PatternedData
+from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.messages import Messages, check_latent_forest, find_marginals
 from latentforest.kernels.regions.arms import measure_trees
 from latentforest.kernels.regions.types import EACH_ROW
@@ -135,6 +135,31 @@ def test_trees_of_a_forest_have_likelihoods_of_their_own():
         assert messages.rest(hub, exact) == pytest.approx(exact - trees[root], rel=1e-12)
 
 
+def test_agreement_is_checked_in_every_tree_of_a_forest():
+    """Leaves that contradict each other make underflow remove a state, in one tree of three."""
+    n, low = 40, 1e-20
+    half, rest, others = [f"X{j}" for j in range(n)], ["A", "B", "C"], ["D", "E", "F"]
+    latents = [Variable.hidden(name, 2) for name in ("W", "Y", "Z")]
+    leaves = [Variable(name, ("0", "1")) for name in (*half, *rest, *others)]
+    tables = {"W": [0.5, 0.5], "Y": [0.5, 0.5], "Z": [[0.7, 0.3], [0.3, 0.7]], "alone": [0.0, 1.0]}
+    tables |= {x: [[1 - low, low], [low, 1 - low]] for x in half} | {"value": [0.0, 2.0]}
+    tables |= {x: [[0.8, 0.2], [0.1, 0.9]] for x in (*rest, *others)}
+    parents = dict.fromkeys(half, "Y") | dict.fromkeys(rest, "Z") | dict.fromkeys(others, "W")
+    alone = [Variable("alone", ("0", "1")), Variable("value")]
+    network = Network.from_tables([*latents, *leaves, *alone], parents | {"Z": "Y"}, tables)
+
+    def agree(first):
+        """With or without the row of contradictions."""
+        columns = [np.array([first * (2 * j >= n), 0, 1]) for j in range(n)] + [[0, 0, 1]] * 6
+        columns += [[1, 1, -1], [0.5, np.nan, 3.0]]
+        data = PatternedData(Dataset([*leaves, *alone], columns))
+        exact, _ = Forest(network.structure, data).log_likelihood(network.parameters)
+        return Messages(network, data).agree_with(exact)
+
+    assert not agree(first=1)
+    assert agree(first=0)
+
+
 @pytest.mark.parametrize("concentration", [0.02, 1.0])
 @pytest.mark.parametrize("n_leaves", [7, 8, 9, 17, 101, 900])
 def test_many_leaves_do_not_underflow(n_leaves, concentration):
@@ -197,3 +222,11 @@ def hidden_and_leaves(parents, latents="YZ", leaves="ABC"):
 def test_other_networks_are_refused(parents, message):
     with pytest.raises(ModelError, match=message):
         check_latent_forest(hidden_and_leaves(parents))
+
+
+def test_a_likelihood_of_minus_infinity_agrees_with_nothing():
+    variables = [Variable.hidden("Y", 2), *(Variable(name, ("0", "1")) for name in "ABCD")]
+    tables = {"Y": [0.5, 0.5], "D": [0.5, 0.5], **{x: np.eye(2) for x in "ABC"}}
+    network = Network.from_tables(variables, dict.fromkeys("ABC", "Y"), tables)
+    dataset = Dataset(variables[1:], [[0, 1, 0], [0, 1, 1], [0, 1, -1], [0, 0, 1]])
+    assert not Messages(network, PatternedData(dataset)).agree_with(3 * np.log(0.5))

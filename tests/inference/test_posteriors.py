@@ -1,5 +1,7 @@
 """Posteriors of every row against the joint distribution, elimination and logarithms."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -9,12 +11,8 @@ from latentforest import Dataset, Network, Variable
 from latentforest.datasets.generate import random_latent_forest
 from latentforest.errors import ModelError
 from latentforest.inference import forest as forest_module
+from latentforest.inference import posteriors as posteriors_module
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import (
-    compute_all_posteriors,
-    compute_edge_posteriors,
-    compute_posteriors,
-)
 from reference.joint import joint_table
 from reference.random_networks import networks, tables_for
 
@@ -57,7 +55,7 @@ def without_unknown_states(network, table):
 @given(network=networks(share_of_zeros=0.0), data=st.data())
 def test_posteriors_in_any_forest(network, data):
     table = data.draw(tables_for(network))
-    found = compute_posteriors(lay_out(network, table), network, network.names)
+    found = lay_out(network, table).posteriors(network.parameters, network.names)
     for name, posterior in zip(network.names, found, strict=True):
         expected = posterior_by_joint(network, table, [name])
         np.testing.assert_allclose(posterior, expected, rtol=1e-9, atol=1e-12)
@@ -68,7 +66,7 @@ def test_posteriors_in_any_forest(network, data):
 def test_edge_posteriors_in_any_forest(network, data):
     table = data.draw(tables_for(network))
     names = [name for name in network.names if network.structure.parents(name)]
-    found = compute_edge_posteriors(lay_out(network, table), network, names)
+    found = lay_out(network, table).family_posteriors(network.parameters, names)
     for name, posterior in zip(names, found, strict=True):
         family = [network.structure.parents(name)[0], name]
         expected = posterior_by_joint(network, table, family)
@@ -80,7 +78,7 @@ def test_edge_posteriors_in_any_forest(network, data):
 def test_possible_rows_are_exact_among_impossible_ones(network, data):
     table = data.draw(tables_for(network, max_rows=12))
     assume(without_unknown_states(network, table))
-    found = compute_posteriors(lay_out(network, table), network, network.names)
+    found = lay_out(network, table).posteriors(network.parameters, network.names)
     impossible = np.isneginf(lay_out(network, table).row_log_likelihoods(network.parameters))
     for name, posterior in zip(network.names, found, strict=True):
         expected = posterior_by_joint(network, table, [name])
@@ -92,7 +90,7 @@ def test_possible_rows_are_exact_among_impossible_ones(network, data):
 @given(network=networks(share_of_zeros=0.0), data=st.data())
 def test_query_gives_the_same(network, data):
     table = data.draw(tables_for(network, max_rows=2))
-    found = compute_posteriors(lay_out(network, table), network, network.latents)
+    found = lay_out(network, table).posteriors(network.parameters, network.latents)
     evidence = {name: int(table.column(name)[0]) for name in network.observed}
     evidence = {name: code for name, code in evidence.items() if code >= 0}
     for name, posterior in zip(network.latents, found, strict=True):
@@ -106,8 +104,8 @@ def test_edges_add_up_to_both_ends(network, data):
     forest = lay_out(network, table)
     for name in network.names:
         for parent in network.structure.parents(name):
-            (pair,) = compute_edge_posteriors(forest, network, [name])
-            above, below = compute_posteriors(forest, network, [parent, name])
+            (pair,) = forest.family_posteriors(network.parameters, [name])
+            above, below = forest.posteriors(network.parameters, [parent, name])
             np.testing.assert_allclose(pair.sum(axis=2), above, atol=1e-12)
             np.testing.assert_allclose(pair.sum(axis=1), below, atol=1e-12)
 
@@ -124,7 +122,7 @@ def wood():
 
 def test_several_deep_trees(wood):
     network, table = wood
-    found = compute_posteriors(lay_out(network, table), network, network.latents)
+    found = lay_out(network, table).posteriors(network.parameters, network.latents)
     for row in range(0, 400, 80):
         evidence = {name: int(table.column(name)[row]) for name in network.observed}
         evidence = {name: code for name, code in evidence.items() if code >= 0}
@@ -137,32 +135,31 @@ def test_several_deep_trees(wood):
 def test_all_latent_variables_at_once(network, data):
     table = data.draw(tables_for(network))
     forest = lay_out(network, table)
-    found = compute_all_posteriors(forest, network)
-    assert list(found) == list(network.latents)
-    for name, posterior in found.items():  # one by one: see the tests above
-        (expected,) = compute_posteriors(forest, network, [name])
-        spread = forest.data.spread([posterior])
-        np.testing.assert_allclose(spread, expected, rtol=1e-9, atol=1e-12)
+    with mock.patch.object(posteriors_module, "FEW", -1):
+        found = forest.posteriors(network.parameters, network.latents)
+    for name, posterior in zip(network.latents, found, strict=True):
+        (expected,) = forest.posteriors(network.parameters, [name])  # one by one: see above
+        np.testing.assert_allclose(posterior, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("chunk_rows", [7, 150])
-def test_all_latent_variables_at_once_in_blocks(wood, monkeypatch, chunk_rows):
+def test_all_latent_variables_at_once_in_chunks(wood, monkeypatch, chunk_rows):
     network, table = wood
     names = network.latents[:5]  # few enough to be followed one by one
-    expected = compute_posteriors(lay_out(network, table), network, names)
+    expected = lay_out(network, table).posteriors(network.parameters, names)
     monkeypatch.setattr(forest_module, "CHUNK_ROWS", chunk_rows)
-    forest = lay_out(network, table)
-    found = compute_all_posteriors(forest, network)
-    for name, posterior in zip(names, expected, strict=True):
-        np.testing.assert_allclose(forest.data.spread([found[name]]), posterior, rtol=1e-9)
+    monkeypatch.setattr(posteriors_module, "FEW", -1)
+    found = lay_out(network, table).posteriors(network.parameters, network.latents)
+    for posterior, other in zip(expected, found[:5], strict=True):
+        np.testing.assert_allclose(other, posterior, rtol=1e-9)
 
 
 @pytest.mark.parametrize("chunk_rows", [7, 150])
 def test_blocks_of_rows_give_the_same(wood, monkeypatch, chunk_rows):
     network, table = wood
-    whole = compute_posteriors(lay_out(network, table), network, network.names)
+    whole = lay_out(network, table).posteriors(network.parameters, network.names)
     monkeypatch.setattr(forest_module, "CHUNK_ROWS", chunk_rows)
-    parts = compute_posteriors(lay_out(network, table), network, network.names)
+    parts = lay_out(network, table).posteriors(network.parameters, network.names)
     for a, b in zip(whole, parts, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-14)
 
@@ -170,9 +167,9 @@ def test_blocks_of_rows_give_the_same(wood, monkeypatch, chunk_rows):
 def test_blocks_of_rows_give_the_same_edges(wood, monkeypatch):
     network, table = wood
     names = [name for name in network.names if network.structure.parents(name)]
-    whole = compute_edge_posteriors(lay_out(network, table), network, names)
+    whole = lay_out(network, table).family_posteriors(network.parameters, names)
     monkeypatch.setattr(forest_module, "CHUNK_ROWS", 90)
-    parts = compute_edge_posteriors(lay_out(network, table), network, names)
+    parts = lay_out(network, table).family_posteriors(network.parameters, names)
     for a, b in zip(whole, parts, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-14)
 
@@ -180,8 +177,8 @@ def test_blocks_of_rows_give_the_same_edges(wood, monkeypatch):
 def test_repeated_rows_get_the_posterior_of_the_first(wood):
     network, table = wood
     rows = np.random.default_rng(1).integers(0, 20, 300)
-    once = compute_posteriors(lay_out(network, table.take(range(20))), network, network.latents)
-    many = compute_posteriors(lay_out(network, table.take(rows)), network, network.latents)
+    once = lay_out(network, table.take(range(20))).posteriors(network.parameters, network.latents)
+    many = lay_out(network, table.take(rows)).posteriors(network.parameters, network.latents)
     for a, b in zip(once, many, strict=True):
         np.testing.assert_allclose(a[rows], b, rtol=1e-12)
 
@@ -200,9 +197,9 @@ def test_a_row_of_probability_zero_is_nan():
     network = pair_network([[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]])
     data = Dataset([network.variables[1], network.variables[2]], [[2, 0, 2, -1], [0, 1, -1, 1]])
     forest = lay_out(network, data)
-    (posterior,) = compute_posteriors(forest, network, ["Y"])
+    (posterior,) = forest.posteriors(network.parameters, ["Y"])
     assert np.isnan(posterior).all(axis=1).tolist() == [True, False, True, False]
-    (pair,) = compute_edge_posteriors(forest, network, ["Z"])
+    (pair,) = forest.family_posteriors(network.parameters, ["Z"])
     assert np.isnan(pair).all(axis=(1, 2)).tolist() == [True, False, True, False]
 
 
@@ -210,7 +207,7 @@ def test_an_impossible_state_that_no_row_has():
     y, x = Variable.hidden("Y", 2), Variable("X", ("a", "b", "c"))
     tables = {"Y": [0.5, 0.5], "X": [[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]]}
     network = Network.from_tables([y, x], {"X": "Y"}, tables)
-    (posterior,) = compute_posteriors(lay_out(network, Dataset([x], [[0, 1]])), network, ["Y"])
+    (posterior,) = lay_out(network, Dataset([x], [[0, 1]])).posteriors(network.parameters, ["Y"])
     np.testing.assert_allclose(posterior, [[5 / 6, 1 / 6], [5 / 14, 9 / 14]])
 
 
@@ -258,7 +255,7 @@ def posterior_by_logs(network, table):
 def test_rows_of_many_columns_are_exact(n_columns, small):
     network = opposed_columns(n_columns, small, shift=1e-3)
     table = Dataset(network.variables[1:], opposed_rows(n_columns))
-    (posterior,) = compute_posteriors(lay_out(network, table), network, ["Y"])
+    (posterior,) = lay_out(network, table).posteriors(network.parameters, ["Y"])
     np.testing.assert_allclose(posterior, posterior_by_logs(network, table), atol=1e-8)
 
 
@@ -268,7 +265,7 @@ def test_rows_whose_messages_vanish_are_repaired(n_columns, name):
     flat = opposed_columns(n_columns, 1e-12, shift=1e-3)
     network = opposed_subtrees(flat)
     table = Dataset(flat.variables[1:], opposed_rows(n_columns))
-    (posterior,) = compute_posteriors(lay_out(network, table), network, [name])
+    (posterior,) = lay_out(network, table).posteriors(network.parameters, [name])
     np.testing.assert_allclose(posterior, posterior_by_logs(flat, table), atol=1e-8)
 
 
@@ -278,7 +275,7 @@ def test_random_rows_of_many_columns_are_exact(seed):
     network = opposed_columns(600, 10.0 ** -rng.uniform(1, 5))
     codes = (rng.random((600, 5)) < rng.random(5)).astype(int)
     table = Dataset(network.variables[1:], list(codes))
-    (posterior,) = compute_posteriors(lay_out(network, table), network, ["Y"])
+    (posterior,) = lay_out(network, table).posteriors(network.parameters, ["Y"])
     np.testing.assert_allclose(posterior, posterior_by_logs(network, table), atol=1e-9)
 
 
@@ -289,7 +286,7 @@ def test_edges_of_vanishing_rows_are_repaired(first):
     codes[0] = first
     table = Dataset(flat.variables[1:], list(codes))
     network = opposed_subtrees(flat)
-    pair, copies = compute_edge_posteriors(lay_out(network, table), network, ["X0", "Y1"])
+    pair, copies = lay_out(network, table).family_posteriors(network.parameters, ["X0", "Y1"])
     above = posterior_by_logs(flat, table)[0]
     share = flat.cpd("X0") if first < 0 else np.array([[1.0, 0.0], [1.0, 0.0]])
     np.testing.assert_allclose(pair[0], above[:, None] * share, atol=1e-8)
@@ -302,30 +299,30 @@ def test_vanishing_rows_in_several_blocks(monkeypatch):
     codes = (np.random.default_rng(0).random((80, 12)) < 0.02).astype(int)
     table = Dataset(flat.variables[1:], list(codes))
     monkeypatch.setattr(forest_module, "CHUNK_ROWS", 5)
-    (posterior,) = compute_posteriors(lay_out(network, table), network, ["Y"])
+    (posterior,) = lay_out(network, table).posteriors(network.parameters, ["Y"])
     np.testing.assert_allclose(posterior, posterior_by_logs(flat, table), atol=1e-8)
 
 
 # Questions that cannot be answered
 
 
-def test_a_root_has_no_edge():
+def test_the_family_of_a_root_is_itself():
     network = pair_network([[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]])
-    data = Dataset(network.variables[1:], [[0], [1]])
-    with pytest.raises(ValueError, match="variable 'Y' is a root and has no edge"):
-        compute_edge_posteriors(lay_out(network, data), network, ["Y"])
+    forest = lay_out(network, Dataset(network.variables[1:], [[0], [1]]))
+    (family,) = forest.family_posteriors(network.parameters, ["Y"])
+    np.testing.assert_array_equal(family, forest.posteriors(network.parameters, ["Y"])[0])
 
 
 def test_a_name_that_is_not_there():
     network = pair_network([[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]])
     forest = lay_out(network, Dataset(network.variables[1:], [[0], [1]]))
     with pytest.raises(ValueError, match="variable 'Q' is not in the forest"):
-        compute_posteriors(forest, network, ["Q"])
+        forest.posteriors(network.parameters, ["Q"])
     with pytest.raises(ModelError, match="no variable named 'Q'"):
-        compute_edge_posteriors(forest, network, ["Q"])
+        forest.family_posteriors(network.parameters, ["Q"])
 
 
 def test_no_names():
     network = pair_network([[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]])
     forest = lay_out(network, Dataset(network.variables[1:], [[0], [1]]))
-    assert compute_posteriors(forest, network, []) == []
+    assert forest.posteriors(network.parameters, []) == []

@@ -6,7 +6,6 @@ import pytest
 from latentforest import Dataset, Variable
 from latentforest.errors import DataError
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import compute_posteriors
 from latentforest.inference.predictive import Predictive
 from latentforest.inference.rows import Rows
 from reference.posterior_networks import make_network
@@ -45,7 +44,7 @@ def test_parameters_are_taken_as_they_are_if_there_is_none(table):
     np.testing.assert_array_equal(rows.log_likelihoods(), expected)
     np.testing.assert_allclose(rows.log_likelihood(), table.weights @ expected)
     np.testing.assert_array_equal(
-        rows.posteriors(["y"])[0], compute_posteriors(oracle, plain, ["y"])[0]
+        rows.posteriors(["y"])[0], oracle.posteriors(plain.parameters, ["y"])[0]
     )
     assert np.abs(expected - Rows(NETWORK, data).log_likelihoods()).max() > 0.1
 

@@ -1,8 +1,11 @@
 import numpy as np
+import pytest
+from numba import njit
 
 from climbing import list_tables
 from latentforest.kernels.forest.em import find_method
-from latentforest.kernels.loop import CONVERGED, Limits, advance, make_climb
+from latentforest.kernels.loop import CONVERGED, Limits, advance, make_climb, put_best_first
+from latentforest.ties import sort_best_first
 
 # One table of two rows and three states after an entry that is not free.
 FAMILIES = list_tables([1], [2], [3])
@@ -43,3 +46,23 @@ def test_a_pause_interrupts_but_does_not_end_the_run():
     ]
     assert goes_on == [True, False]
     assert climb.flags[CONVERGED] == 0
+
+
+@njit
+def sort_starts(objectives):
+    alive = np.arange(len(objectives))
+    put_best_first(alive, objectives, len(alive))  # has no way in from Python
+    return alive
+
+
+@pytest.mark.parametrize(
+    "objectives",
+    [
+        [-500.0, -500.0 + 1e-10, -499.0, -500.0 - 1e-10],
+        [-np.inf, -5.0, -np.inf, -4.0],
+        [0.1 + 0.2, 0.3, 0.4, 0.2 + 0.2],
+    ],
+)
+def test_starts_that_are_equal_but_for_rounding_keep_their_order(objectives):
+    expected = sort_best_first(objectives)
+    assert sort_starts(np.array(objectives)).tolist() == expected

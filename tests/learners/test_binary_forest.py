@@ -8,7 +8,6 @@ from latentforest.datasets.generate import random_latent_tree, with_missing
 from latentforest.errors import ParameterError
 from latentforest.estimation.two_way import choose_classes
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import compute_posteriors
 from latentforest.search.greedy.growing import BottomUpForest
 from reference.enumeration import enumerate_rows
 from reference.information import count_pair, information_of_table
@@ -81,7 +80,7 @@ def test_posteriors_while_it_grows_are_those_of_the_network():
     network = forest.network()
     assert forest.roots == ["b2", "b3", "Y3", "Y4"]
     laid_out = Forest(network.structure, PatternedData(table))
-    y3, y4, b2 = compute_posteriors(laid_out, network, ["Y3", "Y4", "b2"])
+    y3, y4, b2 = laid_out.posteriors(network.parameters, ["Y3", "Y4", "b2"])
     expected = np.einsum("n,na,nb->ab", table.weights, y3, y4)
     np.testing.assert_allclose(forest.joint_counts("Y3", "Y4"), expected)
     seen = table.column("b2") >= 0

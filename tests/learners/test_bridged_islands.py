@@ -5,7 +5,7 @@ import pytest
 
 from latentforest import EAST, BridgedIslands, Dataset, Variable
 from latentforest.datasets.generate import generate, random_latent_tree, with_missing
-from latentforest.errors import DataError, ParameterError
+from latentforest.errors import ParameterError
 from latentforest.search.greedy import refinement
 from latentforest.search.regularity import find_irregular
 
@@ -155,6 +155,7 @@ def test_bad_settings(table, settings, message):
         learn(table, **settings)
 
 
-def test_too_few_columns(table):
-    with pytest.raises(DataError, match="at least three columns"):
-        learn(table.select(table.names[:2]))
+def test_too_few_columns_for_a_latent_variable(table):
+    model = learn(table.select(table.names[:2]))
+    assert model.network_.latents == model.islands_ == ()
+    assert model.monitor_.converged

@@ -14,7 +14,6 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.datasets.generate import with_missing
 from latentforest.errors import (
-    DataError,
     DataWarning,
     FileFormatError,
     LatentForestError,
@@ -498,9 +497,12 @@ def test_a_start_of_several_trees_is_searched_tree_by_tree(table):
 # Tables
 
 
-def test_two_columns_are_too_few(table):
-    with pytest.raises(DataError, match=r"three columns with two or more states.*, found 2"):
-        learn(table.select(["X1", "X2"]))
+def test_two_columns_are_too_few_for_a_latent_variable(table):
+    model = learn(table.select(["X1", "X2"]))
+    assert model.network_.structure.roots == ("X1", "X2")
+    assert model.history_["phase"] == ["columns"]
+    assert model.stopped_ is None
+    assert model.seconds_ == {}
 
 
 def test_a_column_of_one_state_stays_alone(table):

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 from latentforest import Dataset, GaussianEAST, LatentClass, Network, Variable
 from latentforest.datasets.generate import with_missing
-from latentforest.errors import DataError, ParameterError, VarianceWarning
+from latentforest.errors import ParameterError, VarianceWarning
 from latentforest.search.pouches.tree import PouchTree
 from reference.pouch_networks import make_pouch_structure
 
@@ -178,9 +178,12 @@ def test_smoothing_moves_parameters_only(found, rows):
     assert model.log_likelihood_ < found.log_likelihood_
 
 
+def test_two_categorical_columns_are_too_few_for_a_latent_variable(rows):
+    model = GaussianEAST().fit(rows.select(["K", "L"]))
+    assert model.network_.structure.roots == ("K", "L")
+
+
 def test_bad_input_is_refused(rows):
-    with pytest.raises(DataError, match="a latent tree needs a continuous column"):
-        GaussianEAST().fit(rows.select(["K", "L"]))
     with pytest.raises(ParameterError, match="start must be a Network or a fitted learner"):
         GaussianEAST(start=LatentClass()).fit(rows)
     chain = Network.from_tables(

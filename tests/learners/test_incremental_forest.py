@@ -12,6 +12,7 @@ from latentforest import (
     IncrementalForest,
     Network,
     NormalGamma,
+    Predictor,
     Variable,
     datasets,
 )
@@ -140,11 +141,23 @@ def test_units_change_log_likelihoods_by_the_jacobian_and_no_structure(candidate
     assert np.allclose(rows, shift, atol=1e-4)
 
 
+def test_bic_is_that_of_the_expected_parameters():
+    table = make_table(missing=0.05)
+    model = IncrementalForest(random_state=0).fit(table)
+    expected = Network(model.network_.structure, model.network_.parameters)
+    value = Predictor(expected).score_samples(table).sum()
+    assert model.log_likelihood_ == pytest.approx(value)
+    assert model.log_likelihood_ != pytest.approx(model.predictive_log_likelihood_, abs=0.1)
+    penalty = 0.5 * expected.dimension * np.log(table.n_rows)
+    assert model.bic_ == pytest.approx(value - penalty)
+    assert f"log-likelihood {value:,.2f}" in str(model)
+
+
 def test_scores_are_those_of_the_posterior():
     table = make_table(missing=0.05)
     model = IncrementalForest(random_state=0).fit(table)
     rows = model.score_samples(table)
-    assert model.log_likelihood_ == pytest.approx(rows.sum())
+    assert model.predictive_log_likelihood_ == pytest.approx(rows.sum())
     assert model.score(table) == pytest.approx(rows.mean())
     assert set(model.posterior_) == set(model.network_.names)
     for name in model.network_.names:

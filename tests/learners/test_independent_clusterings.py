@@ -10,7 +10,7 @@ import latentforest as lf
 from latentforest.data.variable import Variable
 from latentforest.datasets import generate, random_latent_forest
 from latentforest.datasets.generate import with_missing
-from latentforest.errors import ParameterError
+from latentforest.errors import ParameterError, VarianceWarning
 from latentforest.model import Network
 
 LEARN = {"random_state": 0, "n_starts": 4}
@@ -188,7 +188,13 @@ def test_candidates_may_lose_their_joint_gaussian():
     z = generator.integers(0, 2, 60)
     a, b, c = (scale * z + generator.normal(0, 0.1, 60) for scale in (1, 2, 0))
     data = lf.Dataset.from_table({"a": a, "b": b, "c": c, "copy": a, "sign": ["xy"[k] for k in z]})
-    some, every = (
-        lf.IndependentClusterings("best", candidate_pairs=n, **QUICK).fit(data) for n in (1, None)
-    )
+    expected = r"the columns a, copy are nearly linear functions of each other"
+    with pytest.warns(VarianceWarning, match=expected) as caught:
+        some, every = (
+            lf.IndependentClusterings("best", candidate_pairs=n, **QUICK).fit(data)
+            for n in (1, None)
+        )
+    assert len(caught) == 2  # one for each fit, and none of other columns
+    assert some.groups_ == (("a", "b", "copy", "sign"), ("c",))
     assert some.groups_ == every.groups_
+    assert some.bic_ == pytest.approx(every.bic_, rel=1e-6)

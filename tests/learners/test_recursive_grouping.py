@@ -367,3 +367,13 @@ def test_many_columns(learner, limit):
     truth = random_latent_tree(200, depth=3, width=3, strength=0.85, random_state=0)
     model = learner(random_state=0, threshold=2).fit(generate(truth, 2000, random_state=0))
     assert tree_distance(model.network_, truth, normalized=True) < limit
+
+
+@BOTH
+def test_two_continuous_columns_that_stand_apart(learner):
+    """They would be joined by an edge of their own."""
+    random = np.random.default_rng(0)
+    groups = random.normal(size=(300, 2))[:, [0, 0, 0, 1, 1]]
+    model = learner(n_starts=2, max_states=3, random_state=0)
+    network = model.fit(groups + 0.3 * random.normal(size=(300, 5))).network_
+    assert not any(map(network.structure.children, network.observed))

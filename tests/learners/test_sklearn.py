@@ -13,13 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from latentforest import (
-    EAST,
     BinaryForest,
-    BridgedIslands,
-    ChowLiu,
-    ChowLiuRecursiveGrouping,
-    GaussianEAST,
-    HierarchicalLatentTree,
     IncrementalForest,
     Independence,
     IndependentClusterings,
@@ -28,60 +22,26 @@ from latentforest import (
     datasets,
 )
 from latentforest.datasets.generate import random_latent_class
+from latentforest.learners.registry import LEARNERS
 
-TOO_FEW = dict.fromkeys(
-    (
-        "check_estimators_fit_returns_self",
-        "check_estimators_overwrite_params",
-        "check_fit2d_1feature",
-        "check_fit2d_1sample",
-        "check_fit_check_is_fitted",
-        "check_fit_idempotent",
-        "check_n_features_in",
-        "check_readonly_memmap_input",
-        "check_sample_weights_not_an_array",
-        "check_sample_weights_not_overwritten",
-        "check_sample_weights_pandas_series",
-        "check_sample_weights_shape",
-    ),
-    "gives fewer than the three categorical columns that a latent tree needs",
-)
-
-
-REASON = "wants one array: posteriors of a forest are a list"
-ORDER = {"check_methods_sample_order_invariance": REASON}
-SEVERAL = ORDER | {"check_sample_weight_equivalence_on_dense_data": REASON}
+SEVERAL = BinaryForest | RecursiveGrouping | IncrementalForest | IndependentClusterings
 
 
 def find_expected_failures(estimator):
-    """The checks whose tables a learner refuses."""
-    if isinstance(estimator, LatentClass | Independence):
-        return {}
-    if isinstance(estimator, IndependentClusterings):
-        return ORDER
-    if isinstance(estimator, BinaryForest | RecursiveGrouping | IncrementalForest):
-        return SEVERAL
-    if isinstance(estimator, EAST | GaussianEAST | BridgedIslands | HierarchicalLatentTree):
-        return TOO_FEW
-    return {}
+    """Checks that are not for a list of posteriors, or not for neighbours."""
+    failures = {}
+    if isinstance(estimator, SEVERAL):
+        reason = "wants one array: posteriors of a forest are a list"
+        failures["check_methods_sample_order_invariance"] = reason
+    if getattr(estimator, "candidate_pairs", None) and isinstance(estimator, IncrementalForest):
+        reason = "nearest neighbours of repeated rows are these rows, whatever their weights"
+        failures["check_sample_weight_equivalence_on_dense_data"] = reason
+    return failures
 
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.LatentForestWarning")
 @parametrize_with_checks(
-    [
-        LatentClass(n_states=2),
-        Independence(),
-        IndependentClusterings(n_starts=2, max_states=2, max_iterations=20, candidate_pairs=2),
-        EAST(mu=2, nu=3, n_winners=1, max_steps=2),
-        GaussianEAST(mu=2, nu=3, n_winners=1, max_steps=2),
-        BinaryForest(n_starts=2),
-        ChowLiu(),
-        RecursiveGrouping(n_starts=2, max_states=4),
-        ChowLiuRecursiveGrouping(n_starts=2, max_states=4),
-        BridgedIslands(max_rounds=1, max_states=4),
-        HierarchicalLatentTree(),
-        IncrementalForest(candidate_pairs=2),
-    ],
+    [*(entry.load()(**entry.quick) for entry in LEARNERS), IncrementalForest(max_states=2)],
     expected_failed_checks=find_expected_failures,
 )
 def test_common_checks(estimator, check):

@@ -5,7 +5,6 @@ import pytest
 
 from latentforest import Dataset, Network, Variable
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import compute_posteriors
 from reference.log_domain import log_sum, propagate_logs
 
 
@@ -58,7 +57,7 @@ def test_posteriors(n_columns, seed):
 
 def check_posteriors(network, table):
     forest = Forest(network.structure, PatternedData(table))
-    (found,) = compute_posteriors(forest, network, ["Y"])
+    (found,) = forest.posteriors(network.parameters, ["Y"])
     logs = log_joint(network, table)
     expected = np.exp(logs - log_sum(logs, 1)[:, None])
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
@@ -76,5 +75,7 @@ def test_posteriors_of_variables_that_copy_one_another(name):
         tables[column.name] = np.stack([p, 1 - np.array(p)], axis=1)
     network = Network.from_tables([*latents, *columns], parents, tables)
     table = Dataset(columns, [[0]] * 4)
-    (found,) = compute_posteriors(Forest(network.structure, PatternedData(table)), network, [name])
+    (found,) = Forest(network.structure, PatternedData(table)).posteriors(
+        network.parameters, [name]
+    )
     np.testing.assert_allclose(found, [[0.08, 0.12, 0.8]], atol=1e-8)

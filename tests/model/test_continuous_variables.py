@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from latentforest.errors import FileFormatError, ModelError
-from latentforest.model import Network, Structure, load
-from latentforest.model.document import from_document, to_document
+from latentforest.model import Network, Structure
+from latentforest.model.document import from_document, load, to_document
 from reference.mixed_networks import (
     LINEAR,
     POUCHES,

@@ -8,8 +8,8 @@ from hypothesis import given
 
 from latentforest.data.variable import Variable
 from latentforest.errors import FileFormatError
-from latentforest.model import Network, load
-from latentforest.model.document import from_document, to_document
+from latentforest.model import Network
+from latentforest.model.document import from_document, load, to_document
 from reference.random_networks import networks
 
 DOCUMENT = {

@@ -222,13 +222,14 @@ def test_a_network_that_is_no_forest():
     a, b, c = (Variable(name, ("0", "1")) for name in "abc")
     network = fill_randomly(Structure([a, b, c], {"c": ["a", "b"]}), 0)
     rows = network.sample(5, random_state=0)
-    for compare in (
-        lambda: log_score(network, rows),
-        lambda: empirical_kl(network, network, rows),
-        lambda: tree_distance(network, network),
-    ):
-        with pytest.raises(ModelError, match="a forest is needed, but variable 'c' has parents"):
-            compare()
+    codes = [
+        dict(zip("abc", map(int, row), strict=True)) for row in zip(*rows.columns, strict=True)
+    ]
+    expected = sum(network.log_probability(row) for row in codes)
+    assert log_score(network, rows) == pytest.approx(expected)
+    assert empirical_kl(network, network, rows) == pytest.approx(0.0)
+    with pytest.raises(ModelError, match="a forest is needed, but variable 'c' has parents"):
+        tree_distance(network, network)
 
 
 # Distance of shapes

@@ -67,6 +67,7 @@ from latentforest.cli.options import (
 from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
 from latentforest.cli.progress import show_progress
 from latentforest.cli.tables import Reading, read_data, read_folds
+from latentforest.formats import check_variables, save
 
 if TYPE_CHECKING:
     from latentforest.data import Dataset
@@ -130,8 +131,7 @@ def learn(
 
     Ctrl-C ends the search and keeps the best model so far.
     """
-    if quiet and out is None and not as_json:
-        raise typer.BadParameter("nothing would be left of the result; add --out or --json")
+    check_quiet(quiet, out, as_json)
     check_checkpoint(checkpoint, resume)
     estimator = build_learner(
         learner,
@@ -178,10 +178,18 @@ def learn(
     with show_progress(quiet) as tell:
         tell(f"reading {data}")
         labels, table = read_folds(folds, read_data(data, reading))
+        if out is not None:
+            check_variables(table.variables, out)
         estimator.set_params(progress=tell, **({} if labels is None else {"folds": labels}))
         _warn_of_many_classes(estimator, table)
-        outcome = _run(data, table, learner, estimator, out)
-    _report(outcome, as_json, quiet)
+        outcome = run_learner(data, table, learner, estimator, out)
+    report_outcome(outcome, as_json, quiet)
+
+
+def check_quiet(quiet: bool, out: Path | None, as_json: bool) -> None:
+    """Refuse to work for nothing."""
+    if quiet and out is None and not as_json:
+        raise typer.BadParameter("nothing would be left of the result; add --out or --json")
 
 
 def _check_folds(folds: str | None, learner: NetworkLearner) -> None:
@@ -201,7 +209,7 @@ def _warn_of_many_classes(learner: NetworkLearner, data: Dataset) -> None:
     )
 
 
-def _run(
+def run_learner(
     source: str, data: Dataset, name: str, learner: NetworkLearner, out: Path | None
 ) -> Outcome:
     """Fit, and save the model at once."""
@@ -209,14 +217,15 @@ def _run(
     learner.fit(data)
     if out is not None:
         with naming_output(out):
-            learner.network_.save(out)
+            save(learner.network_, out)
     seconds = time.monotonic() - began
     return Outcome(
         source, data, name, learner, seconds, getattr(learner, "interrupted_", False), out
     )
 
 
-def _report(outcome: Outcome, as_json: bool, quiet: bool) -> None:
+def report_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
+    """Print the result, and what may be wrong with it."""
     from latentforest.cli.report import describe_outcome, print_outcome
 
     _warn_of_early_end(outcome)

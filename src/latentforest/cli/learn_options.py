@@ -9,6 +9,7 @@ import typer
 
 from latentforest.cli.learners import describe_learners
 from latentforest.cli.options import OUTPUT, READING
+from latentforest.learners.registry import START_LEARNERS
 
 LEARNER = "Learner"
 SEARCH = "Search for trees"
@@ -113,7 +114,7 @@ Runs = Annotated[
 Start = Annotated[
     str | None,
     _search(
-        "Model file to begin with, or the learner that makes one: bin, bridged-islands, chow-liu; "
+        f"Model file to begin with, or the learner that makes one: {', '.join(START_LEARNERS)}; "
         "if left out, two classes.",
         "MODEL",
     ),
@@ -153,7 +154,7 @@ Exclude = Annotated[
 ]
 ModelOut = Annotated[
     Path | None,
-    _option("Where to save the model (.json).", "FILE", rich_help_panel=OUTPUT),
+    _option("Where to save the model (.json, .bif, .bif.gz).", "FILE", rich_help_panel=OUTPUT),
 ]
 Quiet = Annotated[
     bool,

@@ -1,4 +1,4 @@
-"""The learners that the command line knows: one entry each."""
+"""Learners by their names on the command line, and how their settings are read there."""
 
 from __future__ import annotations
 
@@ -6,51 +6,17 @@ import ast
 import difflib
 import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from latentforest.learners.registry import COMMANDS, START_LEARNERS
+
 if TYPE_CHECKING:
     from latentforest.learners.base import NetworkLearner
     from latentforest.model import Network
 
-
-@dataclass(frozen=True)
-class Learner:
-    """Name of a class of ``latentforest``, what it does in a few words, and how it is set."""
-
-    class_name: str
-    summary: str
-    settings: Mapping[str, Any] = field(default_factory=dict)  # unless others are given
-
-
-LEARNERS = {
-    "latent-class": Learner("LatentClass", "one hidden variable that groups the rows"),
-    "east": Learner("EAST", "a tree of hidden variables, by search"),
-    "gaussian-east": Learner("GaussianEAST", "the same for numbers: pouches of columns"),
-    "bridged-islands": Learner("BridgedIslands", "a tree of hidden variables, fast"),
-    "hlta": Learner("HierarchicalLatentTree", "layers of hidden variables: topics of documents"),
-    "hill-climbing": Learner("HillClimbing", "an older search, in two phases"),
-    "double-hill-climbing": Learner("DoubleHillClimbing", "an older search, slow, for few columns"),
-    "bin": Learner("BinaryForest", "a binary forest of hidden variables, joined pair by pair"),
-    "chow-liu": Learner("ChowLiu", "a tree of the columns themselves, no hidden variable"),
-    "recursive-grouping": Learner("RecursiveGrouping", "a tree from distances between columns"),
-    "chow-liu-recursive-grouping": Learner(
-        "ChowLiuRecursiveGrouping", "the same along a spanning tree, for many columns"
-    ),
-    "il": Learner("IncrementalForest", "a forest of columns and hidden variables, step by step"),
-    "cil": Learner(
-        "IncrementalForest",
-        "the same, where columns tell most of each other",
-        {"candidate_pairs": 10},
-    ),
-    "independent-clusterings": Learner(
-        "IndependentClusterings", "groups of columns, a hidden variable for each"
-    ),
-    "independence": Learner("Independence", "no hidden variable, the baseline"),
-}
 
 # Settings of the estimators that have options of the same name; others are given by --set.
 _SAME_NAMES = frozenset(
@@ -89,7 +55,7 @@ _OPTIONS = {
 
 def describe_learners() -> str:
     """List the learners for the help page."""
-    return "; ".join(f"{name}: {learner.summary}" for name, learner in LEARNERS.items())
+    return "; ".join(f"{name}: {command.description}" for name, command in COMMANDS.items())
 
 
 def build_learner(name: str, settings: Mapping[str, Any]) -> NetworkLearner:
@@ -98,15 +64,13 @@ def build_learner(name: str, settings: Mapping[str, Any]) -> NetworkLearner:
     Parameters
     ----------
     name
-        One of ``LEARNERS``.
+        One of ``COMMANDS``.
     settings
         Values by the estimator's own names; ``None`` leaves its default.
     """
-    if name not in LEARNERS:
-        raise typer.BadParameter(_suggest(name, LEARNERS), param_hint="--learner")
-    import latentforest
-
-    estimator = getattr(latentforest, LEARNERS[name].class_name)
+    if name not in COMMANDS:
+        raise typer.BadParameter(_suggest(name, COMMANDS), param_hint="--learner")
+    estimator = COMMANDS[name].learner.load()
     given = {key: value for key, value in settings.items() if value is not None}
     known = inspect.signature(estimator).parameters
     unknown = [key for key in given if key not in known]
@@ -116,7 +80,7 @@ def build_learner(name: str, settings: Mapping[str, Any]) -> NetworkLearner:
             f"{', '.join(name_option(key) for key in known if key != 'progress')}",
             param_hint=", ".join(name_option(key) for key in unknown),
         )
-    learner: NetworkLearner = estimator(**{**LEARNERS[name].settings, **given})
+    learner: NetworkLearner = estimator(**{**COMMANDS[name].settings, **given})
     return learner
 
 
@@ -193,8 +157,7 @@ def read_start(text: str | None) -> Network | str | None:
     """Read ``--start``: a learner's name, or the model that a search begins with."""
     if text is None:
         return None
-    from latentforest.learners.starts import START_LEARNERS
-    from latentforest.model import load
+    from latentforest.formats import load
 
     path = Path(text)
     if text in START_LEARNERS:

@@ -20,11 +20,13 @@ from latentforest.cli.boundary import (
     say,
 )
 from latentforest.cli.datasets import datasets
+from latentforest.cli.fit import fit
 from latentforest.cli.learn import learn
 from latentforest.cli.predict import predict
 from latentforest.cli.sample import sample
 from latentforest.cli.score import score
 from latentforest.cli.show import show
+from latentforest.cli.warm_up import warm_up
 from latentforest.version import __version__
 
 app = typer.Typer(
@@ -35,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (learn, show, score, predict, sample, datasets):
+for command in (learn, fit, show, score, predict, sample, datasets, warm_up):
     app.command()(command)
 
 

@@ -21,7 +21,11 @@ Data = Annotated[
 ]
 Model = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", help="Model file written by 'learn'.", show_default=False),
+    typer.Argument(
+        metavar="MODEL",
+        help="Model file (.json, .bif, .bif.gz), such as 'learn' writes.",
+        show_default=False,
+    ),
 ]
 Weights = Annotated[
     str | None,

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from latentforest.cli.boundary import naming_output
+from latentforest.formats import FORMATS
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-MODEL_FILES = (".json",)
+MODEL_FILES = tuple(FORMATS)
 TABLE_FILES = (".csv", ".tsv", ".parquet", ".pq")
 _PIECE = 10_000
 
@@ -29,8 +30,7 @@ def check_output(path: Path | None, suffixes: tuple[str, ...], option: str = "--
     """Raise an error now if a file could not be written later."""
     if path is None:
         return
-    suffix = path.suffix.lower()
-    if suffix not in suffixes:
+    if not path.name.lower().endswith(suffixes):
         raise typer.BadParameter(
             f"{path}: the name must end in {' or '.join(suffixes)}", param_hint=option
         )
@@ -44,7 +44,7 @@ def check_output(path: Path | None, suffixes: tuple[str, ...], option: str = "--
             pass
     except OSError as error:
         raise OSError(f"cannot write {path}: {error.strerror} in {folder.resolve()}") from None
-    if suffix in (".parquet", ".pq"):
+    if path.suffix.lower() in (".parquet", ".pq"):
         from latentforest.data.parquet_file import require_parquet
 
         require_parquet()

@@ -38,7 +38,7 @@ def predict(
 
     For each latent variable: its most probable state, then the probability of every state.
     """
-    from latentforest.model import load
+    from latentforest.formats import load
 
     if unseen not in ("missing", "error"):
         raise typer.BadParameter(

@@ -100,7 +100,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         f"({outcome.seconds:.1f} s)"
     )
     console.print()
-    if hasattr(learner, "topics_"):
+    if len(getattr(learner, "topics_", ())) > 0:
         print_topics(console, learner.topics_)
     else:
         print_model(console, learner.network_)

@@ -23,7 +23,7 @@ def sample(
     ] = False,
 ) -> None:
     """Draw rows from a model."""
-    from latentforest.model import load
+    from latentforest.formats import load
 
     check_output(out, TABLE_FILES)
     table = load(model).sample(n_rows, random_state=seed, latents=latents)

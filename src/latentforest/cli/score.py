@@ -54,7 +54,7 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Say how well a model fits a table: log-likelihood, criteria, G² and X²."""
-    from latentforest.model import load
+    from latentforest.formats import load
 
     check_output(per_row, TABLE_FILES, "--per-row")
     network = load(model)
@@ -82,9 +82,12 @@ def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:
     values = rows.log_likelihoods()
     used = table.weights > 0
     impossible = int(np.count_nonzero(np.isneginf(values) & used))
-    total = float(np.sum(table.weights[used] * values[used]))
+    total = fitted = float(np.sum(table.weights[used] * values[used]))
+    if network.posterior is not None:  # BIC and its kin are about the expected parameters
+        expected = network.with_parameters(network.parameters)
+        fitted = Rows(expected, rows.data).log_likelihood()
     entropy = compute_entropy(rows.posteriors(network.latents), table.weights)
-    summary = FitSummary(total, network.dimension, table.total_weight, entropy)
+    summary = FitSummary(fitted, network.dimension, table.total_weight, entropy)
     if impossible:
         warn(f"{impossible:,} of {table.n_rows:,} rows have probability zero under the model")
     return values, {
@@ -92,7 +95,8 @@ def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:
         "total_weight": table.total_weight,
         "missing_values": table.n_missing,
         "impossible_rows": impossible,
-        "log_likelihood": total,
+        "log_likelihood": fitted,
+        **({} if network.posterior is None else {"predictive_log_likelihood": total}),
         "mean_log_likelihood": total / table.total_weight,
         "n_parameters": network.dimension,
         "criteria": {name: criterion(summary) for name, criterion in CRITERIA.items()},
@@ -125,6 +129,8 @@ def _print(model: str, source: str, facts: dict[str, Any]) -> None:
         "parameters": f"{facts['n_parameters']:,}",
         **{name.upper(): f"{value:,.4f}" for name, value in facts["criteria"].items()},
     }
+    if "predictive_log_likelihood" in facts:
+        lines["per row"] += f"  (predictive; in all {facts['predictive_log_likelihood']:,.4f})"
     lines["MDL"] += "  (lower is better; of the others, higher)"
     fit = facts["goodness_of_fit"]
     if fit is None:

@@ -32,7 +32,7 @@ def show(
     """Print a model: its tree, the sizes of its classes, what they mean."""
     if dot + as_json + tables > 1:
         raise typer.BadParameter("choose one of --tables, --dot and --json")
-    from latentforest.model import load
+    from latentforest.formats import load
 
     network = load(model)
     if dot:

@@ -24,6 +24,7 @@ from latentforest.kernels.addresses import address_of
 from latentforest.kernels.forest.em import measure_block
 from latentforest.kernels.layout import N_TABLE_ENTRIES, TABLES
 from latentforest.kernels.types import FloatArray
+from latentforest.model.covariances import find_least_eigenvalue
 from latentforest.model.parameters import join_covariances
 
 AT_BOUND = 1e-9  # how far above its bound an eigenvalue may be to count as bounded
@@ -127,14 +128,19 @@ def _list_numbers(forest: Forest, block: GaussianBlock) -> FloatArray:
 
 
 def find_bounded_in_blocks(forest: Forest, theta: FloatArray) -> Collection[str]:
-    """Name the variables of blocks, constant ones aside, whose variance is at its bound."""
-    structure, found = forest.structure, list[str]()
+    """Name the variables of blocks whose variance is at its bound.
+
+    Constant columns, and those that are nearly linear functions of others, are left aside.
+    """
+    structure, found, aside = forest.structure, list[str](), set(find_collinear(forest))
     for block in list_blocks(forest):
         about = [forest.data.summary(name) for name in block.names]
         bounds = find_least(structure, block, forest.data.correlations(block.names), about)
         for family, bound in zip(block.families, bounds, strict=True):
             own = [about[block.names.index(name)] for name in family]
-            varying = np.flatnonzero([not each.is_constant for each in own])
+            varying = np.flatnonzero(
+                [not a.is_constant and n not in aside for n, a in zip(family, own, strict=True)]
+            )
             if family[0] not in forest.free or len(varying) == 0:
                 continue
             if len(family) > 1:
@@ -143,8 +149,17 @@ def find_bounded_in_blocks(forest: Forest, theta: FloatArray) -> Collection[str]
                 covariances = structure.table_view(theta, family[0])[..., -1:, None]
             scale = np.sqrt([each.variance for each in own])[varying]
             covariances = covariances[..., varying, :][..., varying] / np.outer(scale, scale)
-            root = np.linalg.cholesky(bound[np.ix_(varying, varying)])
-            turned = np.linalg.solve(root, np.linalg.solve(root, covariances).swapaxes(-1, -2))
-            if np.linalg.eigvalsh(turned).min() <= 1.0 + AT_BOUND:
+            least, error = find_least_eigenvalue(covariances, bound[np.ix_(varying, varying)])
+            if least <= 1.0 + max(AT_BOUND, error):
                 found += [family[i] for i in varying]
     return found
+
+
+def find_collinear(forest: Forest) -> tuple[str, ...]:
+    """Name the columns that are nearly linear functions of others in their family, or above it."""
+    structure, found = forest.structure, set[str]()
+    for block in list_blocks(forest):
+        for family in block.members(forest.free):
+            names = (*family, *structure.continuous_parents(family[0]))
+            found.update(forest.data.find_collinear(names))
+    return tuple(name for name in structure.names if name in found)

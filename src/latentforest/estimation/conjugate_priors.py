@@ -44,7 +44,7 @@ class Priors:
     experts
         Priors of some columns.
     strength
-        How many observations the other priors are worth, for all or by the name of the column.
+        How many observations the priors of the other columns are worth, for all or by name.
     kept
         Whether a variable keeps its prior when it gets a parent. If not, it falls back to a flat
         one, as in the program of the authors of IL: one for each cell of a table, next to nothing
@@ -96,11 +96,10 @@ class Priors:
                 f"column; columns are {', '.join(data.names[:20])}"
             )
         given = strength if isinstance(strength, Mapping) else dict.fromkeys(data.names, strength)
-        self._of_latents = 1.0 if isinstance(strength, Mapping) else strength
         self._set({name: given.get(name, 1.0) for name in data.names})
 
     def _set(self, strengths: Mapping[str, float]) -> None:
-        for value in (self._of_latents, *strengths.values()):
+        for value in strengths.values():
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not (is_number and 0 < value < np.inf):
                 raise ParameterError(f"the strength of a prior must be positive, got {value!r}")
@@ -131,8 +130,8 @@ class Priors:
         return prior
 
     def of_latent(self, n_states: int) -> Dirichlet:
-        """Return the prior of a row of a latent variable's table."""
-        return Dirichlet(np.full(n_states, self._of_latents / n_states))
+        """Return the prior of a row of a latent variable's table, whatever the strength."""
+        return Dirichlet(np.full(n_states, 1.0 / n_states))
 
     def of_line(self, name: str, parent: str) -> NormalRegression:
         """Return the prior of a continuous variable given another.

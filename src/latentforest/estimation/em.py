@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from latentforest.errors import ParameterError
+from latentforest.estimation.block_families import find_collinear
 from latentforest.estimation.families import extend_prior, find_bounded, free_families
 from latentforest.inference.forest import Forest
 from latentforest.inference.threads import map_threads
@@ -33,6 +34,7 @@ from latentforest.kernels.loop import (
     make_climb,
 )
 from latentforest.kernels.types import FloatArray
+from latentforest.ties import choose_best, sort_best_first
 
 LOG_IMPOSSIBLE = -1e6  # what a row of probability zero adds, so that objectives can be compared
 PIECE_SECONDS = (
@@ -105,7 +107,8 @@ class Monitor:
 class FitResult:
     """Fitted parameters with their objective.
 
-    ``bounded`` names the continuous variables of which a variance is at its lower bound.
+    ``bounded`` names the continuous variables of which a variance is at its lower bound,
+    ``collinear`` those that depend on each other and are nearly linear functions of each other.
     """
 
     parameters: FloatArray
@@ -113,6 +116,7 @@ class FitResult:
     log_likelihood: float
     monitor: Monitor
     bounded: tuple[str, ...] = ()
+    collinear: tuple[str, ...] = ()
 
 
 def fit(
@@ -153,7 +157,10 @@ def fit(
     objective = Objective(forest, free_families(forest), extend_prior(forest, prior))
     task = FitTask(objective, settings or EMSettings(), report, deadline)
     result = task.climb(starts)
-    return replace(result, bounded=find_bounded(forest, result.parameters) if names_bounded else ())
+    if not names_bounded:
+        return result
+    bounded, collinear = find_bounded(forest, result.parameters), find_collinear(forest)
+    return replace(result, bounded=bounded, collinear=collinear)
 
 
 class Objective:
@@ -166,7 +173,8 @@ class Objective:
     def __init__(self, forest: Forest, families: Families, prior: FloatArray) -> None:
         self.forest, self.families, self.prior = forest, families, prior
         self.n_values = forest.n_values
-        self.is_compiled = len(forest.plans) == 1  # not only the steps, but the loop
+        # Not only the steps, but the loop; other engines have E-steps that are not compiled as one.
+        self.is_compiled = isinstance(forest, Forest) and len(forest.plans) == 1
 
     def find_method(self) -> Method:
         """Compile what happens between E-steps."""
@@ -314,11 +322,11 @@ class FitTask:
                 self.was_interrupted = True
             if self.was_interrupted:
                 break
-            alive.sort(key=lambda i: -climbs[i].values[OBJECTIVE])
-            alive = alive[: (len(alive) + 1) // 2]
+            order = sort_best_first([climbs[i].values[OBJECTIVE] for i in alive])
+            alive = [alive[i] for i in order[: (len(alive) + 1) // 2]]
             n_done += n_next + 1
             n_next *= 2
-        best = max(alive, key=lambda i: climbs[i].values[OBJECTIVE])
+        best = choose_best(alive, lambda i: climbs[i].values[OBJECTIVE])
         climbs[best] = self.objective.make_climb()
         limits = self.limits(max(self.settings.max_iterations - n_done, 1))
         first = thetas[best].copy()

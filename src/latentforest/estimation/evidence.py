@@ -21,6 +21,7 @@ from latentforest.model.conjugate import (
     NormalWishart,
     multigammaln_of,
 )
+from latentforest.model.covariances import log_determinant
 
 
 def count_states(prior: Dirichlet, counts: FloatArray) -> tuple[Dirichlet, float]:
@@ -107,7 +108,7 @@ def measure_vectors(
     d = prior.size
     evidence = multigammaln_of(0.5 * freedom, d) - multigammaln_of(0.5 * prior.freedom, d)
     evidence = evidence - 0.5 * n * d * math.log(math.pi)
-    evidence = evidence + 0.5 * prior.freedom * np.linalg.slogdet(prior.scatter)[1]
-    evidence = evidence - 0.5 * freedom * np.linalg.slogdet(after)[1]
+    evidence = evidence + 0.5 * prior.freedom * log_determinant(prior.scatter)
+    evidence = evidence - 0.5 * freedom * log_determinant(after)
     evidence = evidence + 0.5 * d * np.log(prior.weight / weight)
     return posterior, float(np.sum(evidence))

@@ -8,7 +8,7 @@ what is left, which does not grow with the network.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,12 +83,10 @@ def fit_region(
                 region.network.structure.table_view(source, name)
             )
     result = fit(region.forest, full, prior, settings)
-    return FitResult(
-        result.parameters,
-        result.objective + region.constant,
-        result.log_likelihood + region.constant,
-        result.monitor,
-        result.bounded,
+    return replace(
+        result,
+        objective=result.objective + region.constant,
+        log_likelihood=result.log_likelihood + region.constant,
     )
 
 

@@ -20,8 +20,9 @@ from latentforest.estimation.small import (
     count_parameters,
 )
 from latentforest.estimation.starts import random_starts
-from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import compute_posteriors, fill_impossible
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
+from latentforest.inference.rows import Rows
 from latentforest.kernels.types import BoolArray, FloatArray, LongArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
@@ -79,17 +80,9 @@ class RowModel:
 
     def posteriors(self, rows: Counts | SmallRows) -> FloatArray:
         """P(root | row) for a model with one latent variable, ``(n_merged_rows, n_near)``."""
-        assert isinstance(
-            rows, SmallRows
-        )  # for the type checker: models know what they were fitted to
-        forest, latents = Forest(self.network.structure, rows.data), self.network.latents[:1]
-        found = compute_posteriors(forest, self.network, latents)
-        fill_impossible(found, self.network, latents)
-        if rows.data.inverse is None:
-            return found[0]
-        merged: FloatArray = np.empty((rows.data.n_rows, self.n_near))
-        merged[rows.data.inverse] = found[0]
-        return merged
+        assert isinstance(rows, SmallRows)  # for the type checker: it was fitted to such
+        found, _ = Rows(self.network, rows.data).filled_posteriors(self.network.latents[:1])
+        return rows.data.gather(found[0])
 
     def table(self, i: int) -> FloatArray:
         """P(column i | its latent variable)."""
@@ -120,7 +113,7 @@ class AnyFits:
         starts = random_starts(structure, dataset, effort.n_starts, self.seed + n_near + 97 * n_far)
         tolerance = effort.tolerance / max(table.data.total_weight, 1.0)
         settings = EMSettings(effort.max_iterations, tolerance)
-        result = fit(Forest(structure, table.data), starts, settings=settings)
+        result = fit(make_engine(structure, table.data), starts, settings=settings)
         if result.monitor.was_interrupted:
             raise KeyboardInterrupt
         network = Network.trusted(structure, result.parameters)

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.inference.blocks import correlate, find_blocks
+from latentforest.inference.blocks import correlate
 from latentforest.inference.columns import ColumnSummary, summarize
-from latentforest.inference.forest import Forest
-from latentforest.kernels.forest.plan import count_numbers
+from latentforest.inference.engine import Engine
 from latentforest.kernels.types import FloatArray
+from latentforest.model.covariances import find_principal_axis, invert, orient, standardize
+from latentforest.model.gaussian import find_components
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
@@ -25,10 +26,9 @@ SORTED = 3  # columns by which rows are sorted before any is drawn
 POOL = 500  # rows among which the means of a start are chosen
 
 
-def count_starts(forest: Forest) -> int:
+def count_starts(engine: Engine) -> int:
     """Return how many starts are worth their time: many where an iteration is cheap."""
-    size = sum(map(count_numbers, forest.plans))
-    return int(np.clip(COSTLY // size, FEWEST, MOST))
+    return int(np.clip(COSTLY // engine.cost, FEWEST, MOST))
 
 
 def random_starts(
@@ -42,13 +42,14 @@ def random_starts(
 
     Rows of tables are halfway between the column's frequencies (uniform for latent variables) and
     a point drawn uniformly from the simplex. All probabilities are positive. The means of the
-    Gaussians below a variable are rows of the data that lie apart, one for each of its states.
+    Gaussians below a variable, or below several, are rows of the data that lie apart, one for each
+    of its states.
     What is known of continuous columns already (``PatternedData.summary``) saves time.
     """
     tables = [name for name in structure.names if name not in structure.continuous]
     bases = {name: base_distribution(structure, dataset, name) for name in tables}
     hubs = _find_hubs(structure) if structure.continuous else {}
-    seeders = [Seeder(structure, dataset, parent, hubs[parent], summary) for parent in hubs]
+    seeders = [Seeder(structure, dataset, hub, names, summary) for hub, names in hubs.items()]
     starts = np.empty((n_starts, structure.n_values))
     draws: list[list[Draw]] = [[] for _ in seeders]
     for s in range(n_starts):
@@ -129,26 +130,27 @@ def _move_mean(rows: FloatArray) -> FloatArray:
 def _move_pouch(rows: FloatArray) -> FloatArray:
     """Two joint Gaussians around one: means in the first column, then covariances."""
     means, covariances = rows[:, 0], rows[:, 1:]
-    spread = np.sqrt(np.diag(covariances))
-    sizes, directions = np.linalg.eigh(covariances / np.outer(spread, spread))
-    step = 0.5 * np.sqrt(sizes[-1]) * directions[:, -1] * spread
-    step *= np.sign(step[np.argmax(np.abs(step / spread))])
+    spread, correlations = standardize(covariances)
+    size, axis = find_principal_axis(correlations)
+    step = 0.5 * np.sqrt(size) * orient(axis) * spread
     pair = np.stack([rows, rows])
     pair[0, :, 0], pair[1, :, 0] = means + step, means - step
     pair[:, :, 1:] -= np.outer(step, step)
     return pair
 
 
-def _find_hubs(structure: Structure) -> dict[str | None, list[str]]:
-    """List the continuous variables below each categorical one, ``None`` for those below none.
+def _find_hubs(structure: Structure) -> dict[tuple[str, ...], list[str]]:
+    """List the continuous variables below each set of categorical ones.
 
-    Between a variable and those listed with it are only continuous ones.
+    Between these and a variable listed with them are only continuous ones.
     """
-    above = {name: block.parent for block in find_blocks(structure) for name in block.names}
-    hubs: dict[str | None, list[str]] = {}
+    hubs: dict[tuple[str, ...], list[str]] = {}
+    above = {}
+    for names in find_components(structure, structure.continuous):
+        hub = dict.fromkeys(p for name in names for p in structure.categorical_parents(name))
+        above.update(dict.fromkeys(names, tuple(hub)))
     for name in structure.continuous:
-        parent = above[name] if name in above else (structure.parents(name) or (None,))[0]
-        hubs.setdefault(parent, []).append(name)
+        hubs.setdefault(above[name], []).append(name)
     return hubs
 
 
@@ -160,7 +162,7 @@ class Draw(NamedTuple):
 
 
 class Seeder:
-    """Draws means for the continuous variables below one variable.
+    """Draws means for the continuous variables below one variable, or below several.
 
     The first mean is a random row, the next ones are drawn in proportion to the squared distance
     from those before (k-means++, Arthur and Vassilvitskii 2007). Rows are drawn in proportion to
@@ -171,13 +173,13 @@ class Seeder:
         self,
         structure: Structure,
         dataset: Dataset,
-        parent: str | None,
+        hub: tuple[str, ...],
         names: list[str],
         summary: Callable[[str], ColumnSummary] | None = None,
     ) -> None:
         self._names = names
         self._structure = structure
-        self._n_states = len(structure.states(parent)) if parent else 1
+        self._n_states = math.prod(len(structure.states(parent)) for parent in hub)
         if summary is None:
             about = [summarize(n, dataset.column(n), dataset.weights) for n in names]
         else:
@@ -222,7 +224,7 @@ class Seeder:
             if len(pouch) > 1:
                 tables[..., 1:] = covariances[j, pouch]
             elif above:
-                slopes = np.linalg.solve(covariances[np.ix_(above, above)], covariances[above, j])
+                slopes = invert(covariances[np.ix_(above, above)]) @ covariances[above, j]
                 for table, chosen in zip(tables, seeds, strict=True):
                     means = self._means[above] + spread[above] * chosen[:n_rows, above]
                     table[:, 0] -= means @ slopes

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from latentforest.kernels.types import FloatArray
+from latentforest.ties import is_higher
 
 SHARE = 0.5  # share of the random part in a row of a start; the rest is the marginal distribution
 TINY = 1e-300
@@ -75,7 +76,7 @@ def choose_classes(
         if perfect - _penalty(counts, n_states) <= best.bic:
             break
         found = fit_classes(counts, n_states, n_starts, seed, max_iterations, tolerance)
-        if found.bic > best.bic:
+        if is_higher(found.bic, best.bic):
             best = found
     return best
 

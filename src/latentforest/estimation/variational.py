@@ -24,7 +24,7 @@ from latentforest.estimation.variational_blocks import BlockPosterior
 from latentforest.inference.blocks import find_blocks
 from latentforest.inference.forest import Forest
 from latentforest.kernels.forest.climb import ForestSteps, find_steps
-from latentforest.kernels.layout import FILL_BLOCKS, FILL_LEAVES, Families
+from latentforest.kernels.layout import Families
 from latentforest.kernels.loop import REST, Climb, Limits, Method, goes_on, judge
 from latentforest.kernels.types import FloatArray
 from latentforest.kernels.variational import posteriors as kernels
@@ -46,8 +46,7 @@ def fit_posterior(
     Parameters
     ----------
     forest
-        The structure over the data; it serves posteriors from then on (see
-        ``expect_posteriors``).
+        The structure over the data, made with ``is_variational``.
     starts
         Posteriors (see ``posterior_vector``), one or several. Frozen tables are those of the first.
     prior
@@ -150,8 +149,9 @@ def list_block_posteriors(forest: Forest) -> list[BlockPosterior]:
 
 
 def find_potentials(forest: Forest, q: FloatArray) -> FloatArray:
-    """Return the potentials of all tables, and let the forest work with such from now on."""
-    expect_posteriors(forest)
+    """Return the potentials of all tables, for a variational forest."""
+    if not forest.is_variational:
+        raise ParameterError("the forest takes parameters; make it with is_variational=True")
     structure, potentials = forest.structure, np.zeros(forest.n_counts)
     q, inside = np.array(q, dtype=np.float64), find_inside(structure)
     families = list_families(structure, [name for name in structure.names if name not in inside])
@@ -159,21 +159,6 @@ def find_potentials(forest: Forest, q: FloatArray) -> FloatArray:
     for block in list_block_posteriors(forest) if inside else ():
         block.fill(q, potentials)
     return potentials
-
-
-def expect_posteriors(forest: Forest) -> None:
-    """Let the Gaussian leaves and blocks of a forest take potentials instead of parameters."""
-    for plan in forest.plans:
-        if plan.steps[FILL_LEAVES]:
-            from latentforest.kernels.variational import (
-                leaf_steps as variational_steps,  # compiles, so only when needed
-            )
-
-            plan.steps[FILL_LEAVES] = variational_steps.FILL_ADDRESS
-        if plan.steps[FILL_BLOCKS]:
-            from latentforest.kernels.variational import block_steps as variational_block_steps
-
-            plan.steps[FILL_BLOCKS] = variational_block_steps.FILL_ADDRESS
 
 
 def find_divergence(

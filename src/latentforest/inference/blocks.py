@@ -17,10 +17,9 @@ from latentforest.errors import ModelError
 from latentforest.inference.columns import ColumnSummary
 from latentforest.kernels import layout as B
 from latentforest.kernels.types import FloatArray
+from latentforest.model.covariances import factorize, invert, raise_eigenvalues
 from latentforest.model.gaussian import find_components
 from latentforest.model.structure import Structure
-
-LEAST_EIGENVALUE = 1e-6  # of the correlations over all rows: nearly equal columns count as distinct
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,14 @@ def list_gaps(values: FloatArray, place: int) -> tuple[list[int], list[FloatArra
 def correlate(
     columns: Sequence[FloatArray], about: Sequence[ColumnSummary], weights: FloatArray
 ) -> FloatArray:
-    """Correlations of columns, each pair over the rows that have both, made positive definite."""
+    """Correlations of columns, made positive definite by the rule of ``model.covariances``."""
+    return raise_eigenvalues(measure_correlations(columns, about, weights))
+
+
+def measure_correlations(
+    columns: Sequence[FloatArray], about: Sequence[ColumnSummary], weights: FloatArray
+) -> FloatArray:
+    """Correlations of columns as they are, each pair over the rows that have both."""
     values = np.stack(
         [(c - a.mean) / np.sqrt(a.variance) for c, a in zip(columns, about, strict=True)]
     )
@@ -150,14 +156,7 @@ def correlate(
     spread = np.array([0.0 if a.is_constant else 1.0 for a in about])
     matrix *= np.outer(spread, spread)
     np.fill_diagonal(matrix, 1.0)
-    eigenvalues, vectors = np.linalg.eigh(matrix)
-    if eigenvalues[0] >= LEAST_EIGENVALUE:
-        return matrix
-    matrix = (vectors * np.maximum(eigenvalues, LEAST_EIGENVALUE)) @ vectors.T
-    size = np.sqrt(np.diag(matrix))
-    matrix = matrix / np.outer(size, size)
-    correlations: FloatArray = (matrix + matrix.T) / 2
-    return correlations
+    return matrix
 
 
 def list_scales(about: Sequence[ColumnSummary]) -> FloatArray:
@@ -186,7 +185,7 @@ def find_least(
         matrix = least[np.ix_(own, own)]
         if above:
             across = least[np.ix_(above, own)]
-            matrix = matrix - across.T @ np.linalg.solve(least[np.ix_(above, above)], across)
+            matrix = matrix - across.T @ invert(least[np.ix_(above, above)]) @ across
         result.append(matrix)
     return result
 
@@ -195,8 +194,8 @@ def whiten(matrix: FloatArray) -> FloatArray:
     """Return W with W M W' = 1, lower triangular; of a single number the number itself."""
     if len(matrix) == 1:
         return matrix
-    root = np.linalg.cholesky(matrix)
-    return np.tril(np.linalg.inv(root))
+    spread, root = factorize(matrix)
+    return np.tril(np.linalg.inv(root) / spread)
 
 
 def list_units(structure: Structure, name: str, about: Mapping[str, ColumnSummary]) -> FloatArray:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.information import indicators, joint_counts
-from latentforest.inference.posteriors import compute_edge_posteriors, compute_posteriors
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 
@@ -52,12 +52,12 @@ class _Gaps:
 
     def __init__(self, network: Network, data: Dataset) -> None:
         self.structure, self.weights = network.structure, data.weights
-        forest = Forest(network.structure, PatternedData(data))
+        engine = make_engine(network.structure, PatternedData(data))
         names = network.names
-        found = compute_posteriors(forest, network, names)
+        found = engine.posteriors(network.parameters, names)
         self.single = dict(zip(names, found, strict=True))
         below = [name for name in names if self.structure.parents(name)]
-        edges = compute_edge_posteriors(forest, network, below)
+        edges = engine.family_posteriors(network.parameters, below)
         self.steps: dict[tuple[str, str], FloatArray] = {}
         for name, joint in zip(below, edges, strict=True):
             (parent,) = self.structure.parents(name)

@@ -14,7 +14,7 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError
-from latentforest.inference.blocks import correlate
+from latentforest.inference.blocks import measure_correlations
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.patterns import Grouping, Mask, PatternStore, Recent, group_children
 from latentforest.inference.plan import (
@@ -25,8 +25,9 @@ from latentforest.inference.plan import (
     lay_trees,
     place_sums,
 )
+from latentforest.inference.posteriors import compute_family_posteriors, compute_posteriors
 from latentforest.inference.threads import count_threads, map_threads
-from latentforest.kernels.forest.plan import Plan, Workspace, make_workspace
+from latentforest.kernels.forest.plan import Plan, Workspace, count_numbers, make_workspace
 from latentforest.kernels.forest.propagation import propagate
 from latentforest.kernels.forest.rescue import add_row, message_of_pattern
 from latentforest.kernels.layout import (
@@ -43,6 +44,7 @@ from latentforest.kernels.layout import (
 from latentforest.kernels.regions.types import RegionShape
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.kernels.vector import LANES
+from latentforest.model.covariances import find_collinear, raise_eigenvalues
 from latentforest.model.structure import Structure
 
 CHUNK_ROWS = 1 << 16  # rows that are propagated at once; more are split, whatever the threads
@@ -122,7 +124,7 @@ class PatternedData:
         self.regions: Recent[tuple[int, ...], RegionShape] = Recent(REGION_BYTES)
         self._summaries: dict[str, ColumnSummary] = {}
         self.continuous = [v.name for v in merged.variables if not v.is_categorical]
-        self._correlations: FloatArray | None = None
+        self._correlations: tuple[FloatArray, FloatArray] | None = None
         self._whole: PatternStore | None = self.chunks[0].store if n_chunks == 1 else None
 
     @property
@@ -131,6 +133,10 @@ class PatternedData:
         if self._whole is None:
             self._whole = self._store(slice(None))
         return self._whole
+
+    def store_of(self, rows: LongArray) -> PatternStore:
+        """Make pattern columns of some (merged) rows."""
+        return PatternStore([column[rows] for column in self.dataset.columns], self._cards)
 
     def _store(self, rows: slice) -> PatternStore:
         columns = [column[rows] for column in self.dataset.columns]
@@ -162,19 +168,32 @@ class PatternedData:
         return self._summaries[name]
 
     def correlations(self, names: tuple[str, ...]) -> FloatArray:
-        """Return the correlations of some continuous columns."""
+        """Return the correlations of some continuous columns, made positive definite."""
+        return self._correlate(names)[1]
+
+    def find_collinear(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Name the columns among some that are nearly linear functions of others among them."""
+        measured, raised = self._correlate(names)
+        if len(names) < 2 or np.array_equal(measured, raised):
+            return ()
+        return tuple(names[j] for j in find_collinear(measured))
+
+    def _correlate(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """Correlations of some columns, as they are and with small eigenvalues raised."""
         if len(self.continuous) > MANY_CORRELATED:
-            return self._correlate(names)
+            return self._measure_correlations(names)
         if self._correlations is None:
             self._places = {n: i for i, n in enumerate(self.continuous)}
-            self._correlations = self._correlate(self.continuous)
+            self._correlations = self._measure_correlations(self.continuous)
         places = [self._places[name] for name in names]
-        return self._correlations[np.ix_(places, places)]
+        measured, raised = (each[np.ix_(places, places)] for each in self._correlations)
+        return measured, raised
 
-    def _correlate(self, names: Sequence[str]) -> FloatArray:
+    def _measure_correlations(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         columns = [self.dataset.column(name) for name in names]
         about = [self.summary(name) for name in names]
-        return correlate(columns, about, self.dataset.weights)
+        measured = measure_correlations(columns, about, self.dataset.weights)
+        return measured, raise_eigenvalues(measured)
 
     def with_rows(self, names: Sequence[str]) -> PatternedData:
         """Return the same table for regions whose frozen parts have a message for each row.
@@ -194,6 +213,14 @@ class PatternedData:
     def first_row(self, b: int) -> int:
         """Return the number of the first (merged) row of a chunk."""
         return int(self._edges[b])
+
+    def gather(self, values: FloatArray) -> FloatArray:
+        """Return the values of the merged rows, given those of the rows of the given table."""
+        if self.inverse is None:
+            return values
+        merged = np.empty((self.n_rows, *values.shape[1:]))
+        merged[self.inverse] = values
+        return merged
 
     def spread(self, values: Sequence[FloatArray]) -> FloatArray:
         """Join the values of the chunks' rows and repeat them for the rows of the given table."""
@@ -247,6 +274,9 @@ class Forest:
         states of the parent.
     equal
         Gaussian leaves of one variable that have the same variance as each other.
+    is_variational
+        Whether vectors are potentials of a posterior (see `estimation.variational`), not
+        parameters.
 
     Examples
     --------
@@ -258,6 +288,8 @@ class Forest:
     (-1186.67, 0.0)
     """
 
+    kind = "forest"
+
     def __init__(
         self,
         structure: Structure,
@@ -267,10 +299,13 @@ class Forest:
         masks: Mapping[str, Mask] | None = None,
         shared: Collection[str] = (),
         equal: Collection[str] = (),
+        is_variational: bool = False,
     ) -> None:
+        check_forest(structure)
         check_columns(structure, data)
         self.structure = structure
         self.data = data
+        self.is_variational = is_variational
         self.shared, self.equal = frozenset(shared), frozenset(equal)
         dense = dense or {}
         bits = {name: data.bits[name] for name in structure.observed}
@@ -291,7 +326,14 @@ class Forest:
             here = {name: messages[b] for name, messages in dense.items()}
             trees = laid if b == 0 else lay_trees(self.roots, chunk.store)
             plan = build_plan(
-                structure, trees, chunk.store, chunk.weights, free, here, data.summary
+                structure,
+                trees,
+                chunk.store,
+                chunk.weights,
+                free,
+                here,
+                data.summary,
+                is_variational,
             )
             if len(data.chunks) > 1:
                 chunk.store.trim(TRIMMED_BYTES // len(data.chunks))
@@ -307,6 +349,11 @@ class Forest:
     def n_values(self) -> int:
         """Length of the parameter vector."""
         return self.structure.n_values
+
+    @property
+    def cost(self) -> int:
+        """About how many numbers an iteration of EM touches."""
+        return sum(map(count_numbers, self.plans))
 
     def take_workspace(self, b: int) -> Workspace:
         """Return working memory for chunk ``b`` that nobody else uses."""
@@ -375,6 +422,17 @@ class Forest:
             return rows
 
         return self.data.spread(list(self._over_chunks(by_row)))
+
+    def posteriors(self, theta: FloatArray, names: Sequence[str]) -> list[FloatArray]:
+        """Return ``P(variable | row)`` of some categorical variables, ``(n_rows, n_states)`` each.
+
+        A row of probability zero gets ``nan``.
+        """
+        return compute_posteriors(self, theta, names)
+
+    def family_posteriors(self, theta: FloatArray, names: Sequence[str]) -> list[FloatArray]:
+        """Return ``P(parents, variable | row)``, an axis for the rows and for each variable."""
+        return compute_family_posteriors(self, theta, names)
 
     def messages(self, theta: FloatArray, names: Collection[str]) -> dict[str, list[FloatArray]]:
         """Return the messages of subtrees to their parents, for each chunk.
@@ -515,13 +573,28 @@ def _writable(theta: FloatArray) -> FloatArray:
     return theta if theta.flags.writeable else theta.copy()
 
 
+def fits_forest(structure: Structure) -> bool:
+    """Whether no variable has two categorical parents."""
+    return structure.is_forest or _find_join(structure) is None
+
+
+def _find_join(structure: Structure) -> str | None:
+    """Find a variable with several categorical parents."""
+    joins = (n for n in structure.names if len(structure.categorical_parents(n)) > 1)
+    return next(joins, None)
+
+
+def check_forest(structure: Structure) -> None:
+    """Refuse what is not a forest."""
+    if not fits_forest(structure):
+        name = _find_join(structure) or ""
+        raise ModelError(
+            f"a forest is needed, but variable {name!r} has parents {structure.parents(name)}"
+        )
+
+
 def check_columns(structure: Structure, data: PatternedData) -> None:
-    """Refuse what is not a forest over columns of the table, with the same states."""
-    for name in () if structure.is_forest else structure.names:
-        if len(structure.categorical_parents(name)) > 1:
-            raise ModelError(
-                f"a forest is needed, but variable {name!r} has parents {structure.parents(name)}"
-            )
+    """Refuse columns that are not in the table, or have other states there."""
     if structure.observed is data.checked:  # structures that were made of each other share it
         return
     for name in structure.observed:

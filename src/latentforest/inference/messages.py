@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from latentforest.errors import ModelError
-from latentforest.inference.forest import PatternedData
+from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.patterns import Mask
 from latentforest.kernels import layout
 from latentforest.kernels.forest.propagation import make_steps
@@ -78,11 +78,27 @@ class Messages:
         return log_likelihood - float(self._likelihoods[self.number[hub]])
 
     def agree_with(self, log_likelihood: float) -> bool:
-        """Whether the messages give the log-likelihood of a tree from wherever it is seen."""
-        if len(self.network.structure.roots) > 1:
-            return True
-        away = np.abs(self._likelihoods - log_likelihood)
-        return bool(np.all(away <= AGREEMENT * max(1.0, abs(log_likelihood))))
+        """Whether the messages give the log-likelihood, from wherever a tree is seen."""
+        tops = _find_tops(self.network.structure)
+        at_top = self._likelihoods[[self.number[tops[hub]] for hub in self.hubs]]
+        roots = [self.number[hub] for hub in self.hubs if tops[hub] == hub]
+        alone = self._measure_columns_alone()
+        whole = float(self._likelihoods[roots].sum()) + alone
+        with np.errstate(invalid="ignore"):  # minus infinity agrees with nothing
+            away = np.abs(whole - at_top + self._likelihoods - log_likelihood)
+        return bool(np.all(away <= AGREEMENT * max(1.0, abs(log_likelihood), abs(alone))))
+
+    def _measure_columns_alone(self) -> float:
+        """Log-likelihood of the columns that are in no tree."""
+        structure = self.network.structure
+        alone = [name for name in structure.roots if name not in self.number]
+        if not alone:
+            return 0.0
+        variables = [structure.variable(name) for name in alone]
+        pouches = [pouch for pouch in structure.pouches if pouch[0] in alone]
+        tables = {name: self.network.cpd(name) for name in alone}
+        network = Network.from_tables(variables, {}, tables, pouches)
+        return Forest(network.structure, self.data).log_likelihood(network.parameters)[0]
 
     @cached_property
     def _likelihoods(self) -> FloatArray:
@@ -140,6 +156,15 @@ def check_latent_forest(structure: Structure) -> None:
     for name in structure.latents:
         if not structure.neighbours(name):
             raise ModelError(f"the latent variable {name!r} has no neighbour")
+
+
+def _find_tops(structure: Structure) -> dict[str, str]:
+    """The root of each variable's tree."""
+    tops: dict[str, str] = {}
+    for name in structure.order:
+        parents = structure.parents(name)
+        tops[name] = tops[parents[0]] if parents else name
+    return tops
 
 
 def _find_masks(structure: Structure, data: PatternedData) -> dict[str, Mask]:

@@ -208,7 +208,7 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
     A group of two costs about two steps for each of its patterns and saves its node one step for
     each of the node's patterns. The pair with the fewest joint patterns is merged as long as
     that pays. Above many variables, two children must be left: products of more than two
-    messages would underflow.
+    messages would underflow. Masks differ, but may overlap.
     """
     everything = 0
     for mask in masks:
@@ -243,11 +243,16 @@ def group_children(store: PatternStore, masks: Sequence[Mask]) -> Grouping:
         if low not in alive or high not in alive:
             continue
         merges.append((low, high))
-        i = tops.index(low)
+        union = low | high
+        if union in alive:  # masks may overlap: there is a group over the same columns already
+            for mask in {low, high} - {union}:
+                del alive[mask], tops[tops.index(mask)]
+            continue
         del tops[tops.index(high)]
-        tops[i] = low | high
+        i = tops.index(low)
+        tops[i] = union
         del alive[low], alive[high]
-        alive[tops[i]] = None
+        alive[union] = None
         sizes[tops[i]] = store.column(tops[i], [low, high]).n_patterns
         consider(i, i - WINDOW, i + WINDOW)
     return Grouping(tuple(tops), tuple(merges))

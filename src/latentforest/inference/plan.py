@@ -311,6 +311,7 @@ def build_plan(
     free: Collection[str] | None = None,
     dense: Mapping[str, FloatArray] | None = None,
     summarize: Summarize | None = None,
+    is_variational: bool = False,
 ) -> Plan:
     """Lay the nodes out in arrays, with the patterns of one chunk of rows.
 
@@ -331,6 +332,8 @@ def build_plan(
         the parent)`` each.
     summarize
         Describes a continuous column; needed for blocks.
+    is_variational
+        Whether Gaussian leaves and blocks take potentials of a posterior instead of parameters.
     """
     facts = np.concatenate(laid.facts).reshape(-1, N_FACTS)
     if free is not None:
@@ -345,6 +348,8 @@ def build_plan(
             structure, laid, store, weights, free, summarize, fields, steps, evidence, len(child)
         )
         child, place = (np.concatenate(both) for both in zip((child, place), further, strict=True))
+    if is_variational:
+        _expect_potentials(steps)
     return Plan(
         fields,
         child,
@@ -393,6 +398,18 @@ def _add_continuous(
         steps[P.FILL_BLOCKS] = block_steps.FILL_ADDRESS
         steps[P.COLLECT_BLOCKS] = block_steps.COLLECT_ADDRESS
     return np.concatenate([tables, _integers(tasks)]), sums
+
+
+def _expect_potentials(steps: LongArray) -> None:
+    """Let Gaussian leaves and blocks take potentials of a posterior instead of parameters."""
+    if steps[P.FILL_LEAVES]:
+        from latentforest.kernels.variational import leaf_steps  # compiles, so only when needed
+
+        steps[P.FILL_LEAVES] = leaf_steps.FILL_ADDRESS
+    if steps[P.FILL_BLOCKS]:
+        from latentforest.kernels.variational import block_steps
+
+        steps[P.FILL_BLOCKS] = block_steps.FILL_ADDRESS
 
 
 def _describe_block(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ModelError
-from latentforest.inference.forest import Forest
 from latentforest.inference.plan import Node
 from latentforest.kernels.forest.plan import Workspace
 from latentforest.kernels.layout import (
@@ -28,71 +28,78 @@ from latentforest.kernels.layout import (
 )
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.elimination import compute_joint
-from latentforest.model.network import Network
+from latentforest.model.structure import Structure
+
+if TYPE_CHECKING:
+    from latentforest.inference.forest import Forest
 
 FEW = 8  # variables to which the way down is followed one by one
 
 
-def compute_posteriors(forest: Forest, network: Network, names: Sequence[str]) -> list[FloatArray]:
+def compute_posteriors(forest: Forest, theta: FloatArray, names: Sequence[str]) -> list[FloatArray]:
     """Return ``P(variable | row)`` for each categorical name, ``(n_rows, n_states)`` each.
 
     A row of probability zero gets ``nan``.
     """
-    if len(names) > FEW and set(names) <= set(network.latents):
-        found = compute_all_posteriors(forest, network)
+    if len(names) > FEW and set(names) <= set(forest.structure.latents):
+        found = _compute_all(forest, theta)
         return [forest.data.spread([found[name]]) for name in names]
-    return _compute(forest, network, names, pairs=False)
+    return _compute(forest, theta, names, pairs=False)
 
 
-def compute_edge_posteriors(
-    forest: Forest, network: Network, names: Sequence[str]
+def compute_family_posteriors(
+    forest: Forest, theta: FloatArray, names: Sequence[str]
 ) -> list[FloatArray]:
-    """Return ``P(parent, variable | row)``, ``(n_rows, n_parent_states, n_states)`` each."""
-    for name in names:
-        if not network.structure.parents(name):
-            raise ValueError(f"variable {name!r} is a root and has no edge to a parent")
-    return _compute(forest, network, names, pairs=True)
+    """Return ``P(parent, variable | row)``, ``(n_rows, n_parent_states, n_states)`` each.
+
+    For a root it is ``P(variable | row)``.
+    """
+    structure = forest.structure
+    found: dict[str, FloatArray] = {}
+    for pairs in (False, True):
+        some = [name for name in names if bool(structure.parents(name)) == pairs]
+        found |= dict(zip(some, _compute(forest, theta, some, pairs), strict=True))
+    return [found[name] for name in names]
 
 
 def _compute(
-    forest: Forest, network: Network, names: Sequence[str], pairs: bool
+    forest: Forest, theta: FloatArray, names: Sequence[str], pairs: bool
 ) -> list[FloatArray]:
     paths = [_find_path(forest, name) for name in names]
     results: list[list[FloatArray]] = [[] for _ in names]
-    for b, plan in enumerate(forest.plans):
+    for b, plan in enumerate(forest.plans if names else ()):
         work = forest.take_workspace(b)
-        _, doubtful = forest.judge(b, work, network.parameters)
+        _, doubtful = forest.judge(b, work, theta)
         for path, result in zip(paths, results, strict=True):
-            descent = _Descent(forest, network, b, work)
+            descent = _Descent(forest, theta, b, work)
             values = descent.follow(path, pairs)
             first = plan.nodes[descent.record[id(path[0])] + WEIGHTS]
             here = doubtful[(doubtful >= first) & (doubtful < first + len(values))] - first
             codes = forest.data.chunks[b].store.column(path[0].mask).codes
-            _repair(forest, network, b, path, pairs, values, here)
+            _repair(forest, theta, b, path, pairs, values, here)
             result.append(values[codes])
         forest.give_back(b, work)
     return [forest.data.spread(result) for result in results]
 
 
-def compute_all_posteriors(forest: Forest, network: Network) -> dict[str, FloatArray]:
+def _compute_all(forest: Forest, theta: FloatArray) -> dict[str, FloatArray]:
     """Return ``P(variable | row)`` of all latent variables, ``(n_merged_rows, n_states)`` each.
 
-    The same as ``compute_posteriors``, but one way down for all of them: the cost grows with
-    their number, not with its square. Rows are those of ``forest.data.dataset``.
+    One way down for all of them: the cost grows with their number, not with its square.
     """
-    latents = network.latents
+    latents = forest.structure.latents
     parts: dict[str, list[FloatArray]] = {name: [] for name in latents}
     paths: dict[str, list[Node]] | None = None
     for b in range(len(forest.plans)):
         work = forest.take_workspace(b)
-        _, doubtful = forest.judge(b, work, network.parameters)
-        descent = _Descent(forest, network, b, work)
+        _, doubtful = forest.judge(b, work, theta)
+        descent = _Descent(forest, theta, b, work)
         found = descent.follow_all()
         forest.give_back(b, work)
         if len(doubtful):
             paths = paths or _find_paths(forest)
             for name in latents:
-                _repair_rows(forest, network, b, paths[name], found[name], doubtful)
+                _repair_rows(forest, theta, b, paths[name], found[name], doubtful)
         for name in latents:
             parts[name].append(found[name])
     return {name: np.concatenate(some) for name, some in parts.items()}
@@ -112,7 +119,7 @@ def _find_paths(forest: Forest) -> dict[str, list[Node]]:
 
 def _repair_rows(
     forest: Forest,
-    network: Network,
+    theta: FloatArray,
     b: int,
     path: list[Node],
     rows: FloatArray,
@@ -128,22 +135,9 @@ def _repair_rows(
     here = doubtful[(doubtful >= first) & (doubtful < first + column.n_patterns)] - first
     if len(here):
         values = np.zeros((column.n_patterns, rows.shape[1]))
-        _repair(forest, network, b, path, False, values, here)
+        _repair(forest, theta, b, path, False, values, here)
         is_doubtful = np.isin(column.codes, here)
         rows[is_doubtful] = values[column.codes[is_doubtful]]
-
-
-def fill_impossible(
-    posteriors: Sequence[FloatArray], network: Network, names: Sequence[str]
-) -> int:
-    """Give rows of probability zero the distribution without evidence; count them."""
-    n_impossible = 0
-    for name, posterior in zip(names, posteriors, strict=True):
-        impossible = np.isnan(posterior[:, 0])
-        if impossible.any():
-            posterior[impossible] = network.marginal(name)
-            n_impossible = max(n_impossible, int(impossible.sum()))
-    return n_impossible
 
 
 def _find_path(forest: Forest, name: str) -> list[Node]:
@@ -160,8 +154,8 @@ def _find_path(forest: Forest, name: str) -> list[Node]:
 class _Descent:
     """The way down from a root to one variable, for all root patterns of a chunk."""
 
-    def __init__(self, forest: Forest, network: Network, b: int, work: Workspace) -> None:
-        self.network = network
+    def __init__(self, forest: Forest, theta: FloatArray, b: int, work: Workspace) -> None:
+        self.structure, self.theta = forest.structure, theta
         self.store = forest.data.chunks[b].store
         self.plan = forest.plans[b]
         self.buffer = work.buffer
@@ -222,8 +216,7 @@ class _Descent:
         """Return the posterior of the last variable (with its parent's) for each root pattern."""
         root, target = path[0], path[-1]
         pattern: AnyArray = np.arange(self.store.column(root.mask).n_patterns)
-        outside = _log(self.network.cpd(root.name))[None, :]
-        outside = np.repeat(outside, len(pattern), axis=0)
+        outside = np.repeat(self.log_table(root)[None, :], len(pattern), axis=0)
         for node, child in itertools.pairwise(path):
             if node.kind == HIDDEN and not node.is_root:
                 outside = _sum_out(outside[:, :, None] + self.log_table(node)[None])
@@ -241,7 +234,7 @@ class _Descent:
         return _normalize(joint)
 
     def log_table(self, node: Node) -> FloatArray:
-        return _log(self.network.cpd(node.name))
+        return _log(self.structure.table_view(self.theta, node.name))
 
     def child_pattern(self, node: Node, child: Node, pattern: AnyArray) -> AnyArray:
         if child.mask == node.mask:
@@ -269,30 +262,40 @@ class _Descent:
 
 def _repair(
     forest: Forest,
-    network: Network,
+    theta: FloatArray,
     b: int,
     path: list[Node],
     pairs: bool,
     values: FloatArray,
     doubtful: AnyArray,
 ) -> None:
-    """Compute the few rows that fast arithmetic cannot do by elimination, one by one."""
+    """Compute the few rows that fast arithmetic cannot do by elimination, one by one.
+
+    Elimination wants parameters; under potentials such rows stay as they are.
+    """
+    if forest.is_variational:
+        return
     store, name = forest.data.chunks[b].store, path[-1].name
     column = store.column(path[0].mask)
     dataset, offset = forest.data.dataset, forest.data.first_row(b)
-    targets = [*network.structure.parents(name), name] if pairs else [name]
+    structure = forest.structure
+    targets = [*structure.parents(name), name] if pairs else [name]
     for p in doubtful:
         rows = np.flatnonzero(column.codes == p)
         if len(rows) == 0:  # a state that no row has
             continue
         row = offset + int(rows[0])
-        values[p] = _eliminate(network, dataset, row, targets, values.shape[1:])
+        values[p] = _eliminate(structure, theta, dataset, row, targets, values.shape[1:])
 
 
 def _eliminate(
-    network: Network, dataset: Dataset, row: int, targets: list[str], shape: tuple[int, ...]
+    structure: Structure,
+    theta: FloatArray,
+    dataset: Dataset,
+    row: int,
+    targets: list[str],
+    shape: tuple[int, ...],
 ) -> FloatArray:
-    structure = network.structure
     found = {name: dataset.column(name)[row].item() for name in structure.observed}
     evidence = {
         name: value
@@ -303,7 +306,7 @@ def _eliminate(
     result = np.zeros(shape)
     place = tuple(evidence.get(name, slice(None)) for name in targets)
     try:
-        result[place] = compute_joint(structure, network.parameters, asked, evidence)
+        result[place] = compute_joint(structure, theta, asked, evidence)
     except ModelError:  # the row has probability zero
         result[...] = np.nan
     return result

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
-from latentforest.inference.forest import Forest, PatternedData, check_columns
-from latentforest.inference.posteriors import compute_posteriors
+from latentforest.inference.engine import Engine, make_engine
+from latentforest.inference.forest import PatternedData, check_columns, check_forest
 from latentforest.inference.predictive import Predictive
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
@@ -23,40 +24,90 @@ class Rows:
     Parameters
     ----------
     network
-        A forest.
+        Its observed variables are columns of the table, of the same states.
     data
-        A table with its observed variables, of the same states.
+        The table.
     """
 
     def __init__(self, network: Network, data: PatternedData) -> None:
         self.network, self.data = network, data
-        self._judge: Forest | Predictive
+        self._judge: _Judge
         if isinstance(network, PosteriorNetwork):
+            check_forest(network.structure)
             check_columns(network.structure, data)
-            self._judge = Predictive(network)
+            self._judge = _Integrated(Predictive(network), data)
         else:
-            self._judge = Forest(network.structure, data)
+            self._judge = _Given(make_engine(network.structure, data), network.parameters)
 
     def log_likelihoods(self) -> FloatArray:
         """Return the log-likelihood of each row; minus infinity for probability zero."""
-        if isinstance(self._judge, Forest):
-            return self._judge.row_log_likelihoods(self.network.parameters)
-        return self.data.spread([self._judge.log_densities(self.data.dataset)])
+        return self._judge.log_likelihoods()
 
     def log_likelihood(self) -> float:
         """Return that of all rows; minus infinity if one of positive weight is impossible."""
-        if isinstance(self._judge, Forest):
-            value, impossible = self._judge.log_likelihood(self.network.parameters)
-            return -np.inf if impossible > 0 else value
-        weights, used = self.data.row_weights, self.data.row_weights > 0
-        return float(weights[used] @ self.log_likelihoods()[used])
+        return self._judge.log_likelihood()
 
     def posteriors(self, names: Sequence[str]) -> list[FloatArray]:
         """Return ``P(variable | row)`` for each categorical name, ``(n_rows, n_states)`` each.
 
         A row of probability zero gets ``nan``.
         """
-        if isinstance(self._judge, Forest):
-            return compute_posteriors(self._judge, self.network, names)
-        shares = self._judge.shares(self.data.dataset, names)
-        return [self.data.spread([share]) for share in shares]
+        return self._judge.posteriors(names)
+
+    def filled_posteriors(self, names: Sequence[str]) -> tuple[list[FloatArray], int]:
+        """Return posteriors in which impossible rows have the distribution without evidence.
+
+        Also returns the number of these rows.
+        """
+        posteriors, n_impossible = self.posteriors(names), 0
+        for name, posterior in zip(names, posteriors, strict=True):
+            impossible = np.isnan(posterior[:, 0])
+            if impossible.any():
+                posterior[impossible] = self.network.marginal(name)
+                n_impossible = max(n_impossible, int(impossible.sum()))
+        return posteriors, n_impossible
+
+
+class _Judge(Protocol):
+    """How rows are judged."""
+
+    def log_likelihoods(self) -> FloatArray: ...
+
+    def log_likelihood(self) -> float: ...
+
+    def posteriors(self, names: Sequence[str]) -> list[FloatArray]: ...
+
+
+class _Given:
+    """Rows under given parameters."""
+
+    def __init__(self, engine: Engine, theta: FloatArray) -> None:
+        self._engine, self._theta = engine, theta
+
+    def log_likelihoods(self) -> FloatArray:
+        return self._engine.row_log_likelihoods(self._theta)
+
+    def log_likelihood(self) -> float:
+        value, impossible = self._engine.log_likelihood(self._theta)
+        return -np.inf if impossible > 0 else value
+
+    def posteriors(self, names: Sequence[str]) -> list[FloatArray]:
+        return self._engine.posteriors(self._theta, names)
+
+
+class _Integrated:
+    """Rows with the parameters integrated out."""
+
+    def __init__(self, predictive: Predictive, data: PatternedData) -> None:
+        self._predictive, self._data = predictive, data
+
+    def log_likelihoods(self) -> FloatArray:
+        return self._data.spread([self._predictive.log_densities(self._data.dataset)])
+
+    def log_likelihood(self) -> float:
+        weights, used = self._data.row_weights, self._data.row_weights > 0
+        return float(weights[used] @ self.log_likelihoods()[used])
+
+    def posteriors(self, names: Sequence[str]) -> list[FloatArray]:
+        shares = self._predictive.shares(self._data.dataset, names)
+        return [self._data.spread([share]) for share in shares]

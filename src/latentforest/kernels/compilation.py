@@ -1,4 +1,7 @@
-"""How kernels are compiled: without the interpreter lock, cached on disk, C-like division."""
+"""How kernels are compiled: without the interpreter lock, cached on disk, C-like division.
+
+Compiling is announced; loading compiled code from the disk is silent.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,24 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from numba import njit
+from numba.core import event
+
+from latentforest.announcements import announce
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+_KERNELS = "latentforest.kernels."
+# What the packages of kernels are for, and how many seconds compiling takes at most on a machine
+# that has nothing else to do.
+_SUBJECTS = {
+    "cliques": ("networks that are not forests", 10),
+    "regions": ("searches for trees", 40),
+    "gaussian": ("continuous columns", 20),
+    "variational": ("variational Bayes", 10),
+}
+_OTHERS = ("message passing and EM", 20)
 
 
 def kernel(function: Function) -> Function:
@@ -28,3 +45,29 @@ def part(function: Function) -> Function:
     """Compile a function that only kernels call: it needs no way in from Python."""
     compiled: Function = njit(**_OPTIONS, no_cpython_wrapper=True)(function)
     return compiled
+
+
+class CompilationListener(event.Listener):  # type: ignore[misc]
+    """Announces each subject when the first of its kernels is compiled."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def on_start(self, event: Any) -> None:
+        """Announce what numba begins to compile, if it is ours."""
+        module: str = event.data["dispatcher"].py_func.__module__
+        if not module.startswith(_KERNELS):
+            return
+        subject, seconds = _SUBJECTS.get(module.removeprefix(_KERNELS).split(".")[0], _OTHERS)
+        if subject not in self._told:
+            self._told.add(subject)
+            announce(
+                f"compiling the kernels for {subject}: up to {seconds} seconds, once after "
+                "installation ('latentforest warm-up' compiles all ahead)"
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing."""
+
+
+event.register("numba:compile", CompilationListener())

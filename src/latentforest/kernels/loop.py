@@ -17,6 +17,7 @@ from latentforest.kernels.addresses import caller
 from latentforest.kernels.compilation import kernel, part, step
 from latentforest.kernels.layout import Families
 from latentforest.kernels.types import FloatArray, FloatTable, Int, LongArray
+from latentforest.ties import SAME
 
 WARM_UP = 6  # plain iterations before acceleration starts
 LOWEST = 0.01  # an extrapolated number is at least this share of the one it starts from
@@ -256,7 +257,7 @@ def climb(
                     return alive[i], value, False
                 is_on = advance(method, families, prior, state, vector, value, level, trajectory)
             objectives[i] = state.values[OBJECTIVE]
-        _put_best_first(alive, objectives, n_alive)
+        put_best_first(alive, objectives, n_alive)
         n_alive = (n_alive + 1) // 2 if n_alive > 1 else 0
         n_done += n_next + 1
         n_next *= 2
@@ -267,10 +268,19 @@ def climb(
 
 
 @part
-def _put_best_first(alive: LongArray, objectives: FloatArray, n_alive: Int) -> None:
-    """Sort starts by decreasing objective; ties keep their order."""
+def is_above(objective: float, other: float) -> bool:
+    """Whether an objective is higher by more than rounding; the twin of ``ties.is_higher``."""
+    return objective > other + SAME * max(1.0, abs(objective))
+
+
+@part
+def put_best_first(alive: LongArray, objectives: FloatArray, n_alive: Int) -> None:
+    """Sort starts by decreasing objective; those that are equal but for rounding keep their order.
+
+    So the same one wins on every processor where several arrive at the same place.
+    """
     for i in range(1, n_alive):
         for j in range(i, 0, -1):
-            if objectives[j] > objectives[j - 1]:
+            if is_above(objectives[j], objectives[j - 1]):
                 objectives[j], objectives[j - 1] = objectives[j - 1], objectives[j]
                 alive[j], alive[j - 1] = alive[j - 1], alive[j]

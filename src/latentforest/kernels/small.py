@@ -15,8 +15,19 @@ import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.layout import Families
-from latentforest.kernels.loop import OBJECTIVE, Climb, Limits, Method, advance, copy, restart
+from latentforest.kernels.loop import (
+    OBJECTIVE,
+    Climb,
+    Limits,
+    Method,
+    advance,
+    copy,
+    is_above,
+    restart,
+)
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray
+
+VANISHING = 1e-250  # below this, a sum of products may lack what underflow removed
 
 
 @part
@@ -54,9 +65,14 @@ def _expect(
             for z in range(n_z):
                 joint[y * n_z + z] = belief[y] * theta[n_y + y * n_z + z] * belief[n_y + z]
                 total += joint[y * n_z + z]
-        if total <= 0.0:
-            return -np.inf
-        log_likelihood += weights[p] * math.log(total)
+        if total < VANISHING:
+            value = _rescue(codes[p], is_far, families, theta, joint, belief)
+            if value == -np.inf:
+                return value
+            log_likelihood += weights[p] * value
+            total = 1.0
+        else:
+            log_likelihood += weights[p] * math.log(total)
         scale = weights[p] / total
         belief[:] = 0.0
         for y in range(n_y):
@@ -74,6 +90,43 @@ def _expect(
                 for k in range(families.n_rows[i + 2]):
                     counts[place + k * card] += belief[first + k]
     return log_likelihood
+
+
+@part
+def _rescue(
+    codes: IntArray,
+    is_far: BoolArray,
+    families: Families,
+    theta: FloatArray,
+    joint: FloatArray,
+    belief: FloatArray,
+) -> float:
+    """Fill ``joint`` with the posterior of a pattern by way of logarithms; return its own."""
+    n_y, n_z = families.n_rows[1], families.n_states[1]
+    for y in range(n_y):
+        belief[y] = math.log(theta[y])
+    for z in range(n_z):
+        belief[n_y + z] = 0.0
+    for i in range(codes.shape[0]):
+        card, code = families.n_states[i + 2], codes[i]
+        if code < card:
+            first = n_y if is_far[i] else 0
+            for k in range(families.n_rows[i + 2]):
+                belief[first + k] += math.log(theta[families.offset[i + 2] + code + k * card])
+    highest, total = -np.inf, 0.0
+    for y in range(n_y):
+        for z in range(n_z):
+            link = math.log(theta[n_y + y * n_z + z])
+            joint[y * n_z + z] = belief[y] + link + belief[n_y + z]
+            highest = max(highest, joint[y * n_z + z])
+    if highest == -np.inf:
+        return highest
+    for k in range(n_y * n_z):
+        joint[k] = math.exp(joint[k] - highest)
+        total += joint[k]
+    for k in range(n_y * n_z):
+        joint[k] /= total
+    return highest + math.log(total)
 
 
 @kernel
@@ -110,7 +163,7 @@ def fit_small(
             value = _expect(codes, weights, is_far, families, theta, state.counts, joint, belief)
             level = first if s < n_starts else last
             goes_on = advance(method, families, prior, state, theta, value, level, trajectory)
-        if s < n_starts and state.values[OBJECTIVE] > highest:
+        if s < n_starts and is_above(state.values[OBJECTIVE], highest):
             best, highest = s, state.values[OBJECTIVE]
     if state.flags[0] == 2:
         copy(state.third, starts[best])

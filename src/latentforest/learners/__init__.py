@@ -1,34 +1,12 @@
-"""One file per learning algorithm."""
+"""One file per learning algorithm; ``registry`` lists them. Each is loaded when first used."""
 
-from latentforest.learners.binary_forest import BinaryForest
-from latentforest.learners.bridged_islands import BridgedIslands
-from latentforest.learners.chow_liu import ChowLiu
-from latentforest.learners.double_hill_climbing import DoubleHillClimbing
-from latentforest.learners.east import EAST
-from latentforest.learners.gaussian_east import GaussianEAST
-from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTree
-from latentforest.learners.hill_climbing import HillClimbing
-from latentforest.learners.incremental_forest import IncrementalForest
-from latentforest.learners.independence import Independence
-from latentforest.learners.independent_clusterings import IndependentClusterings
-from latentforest.learners.latent_class import LatentClass
-from latentforest.learners.predictor import Predictor
-from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
+from latentforest.lazy import import_lazily
+from latentforest.learners.registry import LEARNERS
 
-__all__ = [
-    "EAST",
-    "BinaryForest",
-    "BridgedIslands",
-    "ChowLiu",
-    "ChowLiuRecursiveGrouping",
-    "DoubleHillClimbing",
-    "GaussianEAST",
-    "HierarchicalLatentTree",
-    "HillClimbing",
-    "IncrementalForest",
-    "Independence",
-    "IndependentClusterings",
-    "LatentClass",
-    "Predictor",
-    "RecursiveGrouping",
-]
+HOMES = {entry.name: entry.home for entry in LEARNERS} | {
+    "ConfirmatoryModel": "latentforest.learners.confirmatory",
+    "Predictor": "latentforest.learners.predictor",
+    "fit": "latentforest.learners.confirmatory",
+}
+
+__getattr__, __dir__, __all__ = import_lazily("latentforest.learners", HOMES)

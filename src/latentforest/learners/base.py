@@ -23,7 +23,6 @@ from latentforest.data import Dataset, Variable, encode_like
 from latentforest.data.table import Table
 from latentforest.errors import DataWarning, ParameterError
 from latentforest.inference.forest import PatternedData
-from latentforest.inference.posteriors import fill_impossible
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.learners.progress import Say, open_progress
@@ -46,8 +45,12 @@ class Learned:
 
 @dataclass(frozen=True)
 class Work:
-    """What a learner works with: the data, a seed, a clock and somebody to tell."""
+    """What a learner works with: the data, a seed, a clock and somebody to tell.
 
+    ``given`` is the table with the rows of weight zero, which ``table`` and ``data`` do not have.
+    """
+
+    given: Dataset
     table: Dataset
     data: PatternedData
     seed: int
@@ -91,18 +94,23 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         y
             Ignored.
         sample_weight
-            Weight of each row; multiplies the weights of a ``Dataset``.
+            Weight of each row; multiplies the weights of a ``Dataset``. Their sum is the number of
+            observations N of BIC. Rows of weight zero tell which states there are, no more.
         """
-        dataset = self._read(X, sample_weight)
+        given = self._read(X, sample_weight)
+        has_weight = given.weights > 0
+        dataset = given if has_weight.all() else given.take(has_weight)
         _warn_of_constant_columns(dataset)
         _warn_of_many_states(dataset)
-        seed = _draw_seed(self.random_state)
+        _warn_of_small_weights(dataset)
+        seed = draw_seed(self.random_state)
         is_number = isinstance(self.time_limit, numbers.Real)
         if self.time_limit is not None and not (is_number and self.time_limit > 0):
             raise ParameterError(f"time_limit must be positive seconds, got {self.time_limit!r}")
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         with open_progress(self.progress) as say:
-            work = Work(dataset, PatternedData(dataset, self.n_jobs), seed, say, deadline)
+            data = PatternedData(dataset, self.n_jobs)
+            work = Work(given, dataset, data, seed, say, deadline)
             learned = self._learn(work)
         self.n_features_in_ = dataset.n_columns
         self.variables_ = dataset.variables
@@ -133,7 +141,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
         """Draw rows from the learned network."""
         check_is_fitted(self, "network_")
-        return self.network_.sample(n_samples, random_state=_draw_seed(random_state))
+        return self.network_.sample(n_samples, random_state=draw_seed(random_state))
 
     def _read(self, X: Any, sample_weight: ArrayLike | None) -> Dataset:
         dataset = X if isinstance(X, Dataset) else Dataset.from_table(_check_array(X))
@@ -222,9 +230,8 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
 
     def _posteriors(self, X: Any) -> list[FloatArray]:
         dataset = self._encode(X)
-        latents = self.network_.latents
-        posteriors = self._rows(dataset).posteriors(latents)
-        n_impossible = fill_impossible(posteriors, self.network_, latents)
+        rows = self._rows(dataset)
+        posteriors, n_impossible = rows.filled_posteriors(self.network_.latents)
         if n_impossible:
             warnings.warn(
                 f"{n_impossible} rows have probability zero under the model; they get the "
@@ -265,7 +272,8 @@ def weigh(dataset: Dataset, sample_weight: ArrayLike | None) -> Dataset:
     return dataset.with_weights(dataset.weights * weights)
 
 
-def _draw_seed(random_state: Any) -> int:
+def draw_seed(random_state: Any) -> int:
+    """Turn a seed, a generator or nothing into a seed."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
@@ -301,9 +309,21 @@ def _warn_of_constant_columns(dataset: Dataset) -> None:
         )
 
 
+def _warn_of_small_weights(dataset: Dataset) -> None:
+    """Warn if BIC hardly counts parameters because the weights were divided by their sum, say."""
+    if dataset.n_rows > 1 and dataset.total_weight < 2:
+        warnings.warn(
+            f"the weights of {dataset.n_rows:,} rows sum to {dataset.total_weight:g}, which counts "
+            "as the number of observations N; the penalty of BIC, log(N) / 2 for each parameter, "
+            "is next to nothing or less: give weights that sum to the number of observations",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
 def _is_constant(dataset: Dataset, name: str) -> bool:
     if dataset.variable(name).is_categorical:
         return int(np.count_nonzero(dataset.counts(name))) < 2
     values = dataset.column(name)
-    seen = values[~np.isnan(values) & (dataset.weights > 0)]
+    seen = values[~np.isnan(values)]
     return len(seen) == 0 or bool(seen.min() == seen.max())

@@ -20,7 +20,7 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.two_way import TwoWayClasses, choose_classes, fit_classes
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.inference.mixed_information import measure_dependence
 from latentforest.inference.rooting import reroot
 from latentforest.kernels.types import FloatArray
@@ -31,6 +31,7 @@ from latentforest.model import Network, Structure
 from latentforest.search.greedy.growing import BottomUpForest
 from latentforest.search.greedy.mixed_pairs import choose_pair_classes
 from latentforest.search.trees.model import Model, fit_fully
+from latentforest.ties import find_best, is_higher
 
 LINKAGES = ("greedy", "average", "complete", "single")
 STEP = ("latent", "left", "right", "n_states", "information")  # columns of the history
@@ -152,7 +153,7 @@ class BinaryForest(LatentLearner):
         v = list(grown.forest.roots)
         np.fill_diagonal(information, -np.inf)
         while len(grown.forest.roots) > 1 and not work.is_late():
-            i, j = sorted(divmod(int(np.argmax(information)), len(v)))
+            i, j = sorted(divmod(find_best(information.ravel()), len(v)))
             z = self._join(work, grown, v[i], v[j], float(information[i, j]))
             if z is None:
                 break
@@ -219,7 +220,7 @@ class BinaryForest(LatentLearner):
             deadline = time.monotonic() if grown.was_interrupted else work.deadline
             model = fit_fully(grown.forest.network(), work.data, settings, deadline)
             work.say(f"{n_states} states: BIC {model.bic:,.2f}")
-            if best is not None and model.bic <= best[1].bic:
+            if best is not None and not is_higher(model.bic, best[1].bic):
                 break
             best = grown, model
             if grown.was_interrupted or work.is_late():
@@ -235,8 +236,8 @@ class BinaryForest(LatentLearner):
         deadline = time.monotonic() if was_interrupted else work.deadline
         work.say(f"EM on {len(network.latents)} latent variables")
         network = reroot(network, work.data)
-        forest = Forest(network.structure, work.data)
-        result = fit(forest, network.parameters, None, settings, deadline=deadline)
+        engine = make_engine(network.structure, work.data)
+        result = fit(engine, network.parameters, None, settings, deadline=deadline)
         network = network.with_parameters(result.parameters)
         if result.monitor.was_interrupted:
             return result, network

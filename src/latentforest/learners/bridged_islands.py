@@ -9,6 +9,7 @@ from __future__ import annotations
 import numbers
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,14 @@ import numpy as np
 from latentforest.data import Dataset
 from latentforest.data.table import Table
 from latentforest.errors import ParameterError
-from latentforest.estimation.em import EMSettings, Monitor
+from latentforest.estimation.em import EMSettings
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.mixed_information import measure_dependence
 from latentforest.inference.threads import map_threads
-from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.base import Learned, Work
 from latentforest.learners.finish import finish
+from latentforest.learners.latent_tree import LatentTreeLearner, can_vary
 from latentforest.learners.progress import Say
-from latentforest.learners.tree_search import can_vary, make_start
 from latentforest.model import Network, Structure
 from latentforest.search.greedy.bridges import bridge
 from latentforest.search.greedy.islands import IslandBuilder, IslandSettings
@@ -37,7 +38,7 @@ from latentforest.search.trees.tree import Rules
 N_ANCHORS = 4  # members of an island in a test, besides the two columns that are tested
 
 
-class BridgedIslands(LatentLearner):
+class BridgedIslands(LatentTreeLearner):
     """Latent trees by bridged islands: fast, for many columns.
 
     Islands of columns grow around the pairs with the most mutual information as long as one latent
@@ -94,9 +95,6 @@ class BridgedIslands(LatentLearner):
     """
 
     islands_: tuple[tuple[str, ...], ...]
-    interrupted_: bool
-    stopped_: str | None
-    monitor_: Monitor
 
     def __init__(
         self,
@@ -130,18 +128,17 @@ class BridgedIslands(LatentLearner):
         self.time_limit = time_limit
         self.progress = progress
 
-    def _learn(self, work: Work) -> Learned:
-        self._check_parameters(work.table)
+    def _learn_tree(self, work: Work) -> Learned:
         began, trace, was_interrupted, stopped = time.monotonic(), Trace(), False, None
         islands, network = self._build(work)
         settings = EMSettings(self.max_iterations, self.tolerance)
         work.say(f"bridges: EM on {len(network.names):,} variables")
         model = fit_fully(network, work.data, settings, work.deadline)
-        _note(trace, model, None, "islands", f"{len(islands)} islands", began)
+        trace.note(model, None, "islands", f"{len(islands)} islands", began)
         try:
             for better, n_changes in self._refine(work, model, settings):
                 changes = "1 change" if n_changes == 1 else f"{n_changes} changes"
-                _note(trace, better, model, "refine", changes, began)
+                trace.note(better, model, "refine", changes, began)
                 model = better
                 work.say(f"refine: BIC {model.bic:,.1f}, {changes}")
                 if work.is_late():
@@ -160,6 +157,10 @@ class BridgedIslands(LatentLearner):
             "monitor": result.monitor,
         }
         return Learned(network, result.log_likelihood, Table.from_rows(trace.rows), attributes)
+
+    def _describe_columns(self, model: Model, began: float) -> Learned:
+        islands = tuple(map(model.network.structure.children, model.network.latents))
+        return replace(super()._describe_columns(model, began), attributes={"islands": islands})
 
     def _build(self, work: Work) -> tuple[tuple[tuple[str, ...], ...], Network]:
         """Split the columns into islands and bridge them."""
@@ -220,19 +221,3 @@ class BridgedIslands(LatentLearner):
             raise ParameterError(f"threshold must be a number, got {self.threshold!r}")
         if self.smoothing != "cv":
             pseudo_counts(Structure(table.variables, {}), self.smoothing)
-        make_start(table)
-
-
-def _note(
-    trace: Trace, model: Model, origin: Model | None, phase: str, where: str, began: float
-) -> None:
-    """Add a row to the trace."""
-    about = {
-        "step": trace.n_steps,
-        "phase": phase,
-        "operator": "",
-        "where": where,
-        "candidates": 0,
-        "seconds": round(time.monotonic() - began, 3),
-    }
-    trace.add(model, origin, about)

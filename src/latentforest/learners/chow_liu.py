@@ -21,8 +21,8 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import random_starts
+from latentforest.inference.engine import make_engine
 from latentforest.inference.expected_pairs import expected_pairs
-from latentforest.inference.forest import Forest
 from latentforest.inference.information import pair_scores
 from latentforest.kernels.types import BoolArray, FloatArray
 from latentforest.learners.base import Learned, NetworkLearner, Work
@@ -215,8 +215,8 @@ class ChowLiu(NetworkLearner):
             work.say("EM")
             settings = EMSettings(self.max_iterations, self.tolerance)
             start = random_starts(structure, data, 1, work.seed)
-            forest = Forest(structure, work.data)
-            result = fit(forest, start, prior, settings, deadline=work.deadline)
+            engine = make_engine(structure, work.data)
+            result = fit(engine, start, prior, settings, deadline=work.deadline)
             warn_of_bounds(result)
             return result
         counts = _count(structure, data)
@@ -229,7 +229,9 @@ class ChowLiu(NetworkLearner):
         work.say("missing values: EM")
         start = _normalize(structure, counts + START_COUNT)
         settings = EMSettings(self.max_iterations, self.tolerance)
-        return fit(Forest(structure, work.data), start, prior, settings, deadline=work.deadline)
+        return fit(
+            make_engine(structure, work.data), start, prior, settings, deadline=work.deadline
+        )
 
     def _expect(self, network: Network, data: Dataset) -> FloatArray:
         """Return the gains of all edges by expected counts."""

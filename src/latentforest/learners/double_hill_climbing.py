@@ -22,6 +22,7 @@ from latentforest.search.trees.operators import (
 )
 from latentforest.search.trees.phases import climb
 from latentforest.search.trees.search import Search, by_bic
+from latentforest.ties import choose_best
 
 
 class DoubleHillClimbing(TreeSearch):
@@ -114,7 +115,7 @@ class DoubleHillClimbing(TreeSearch):
         m = choose_states(search, m)
         while True:
             found = [choose_states(search, each) for each in self._change_structure(search, m)]
-            m1 = max(found, key=lambda each: each.bic, default=m)
+            m1 = choose_best(found or [m], lambda each: each.bic)
             if not is_better(m1, m):
                 return m
             m = m1

@@ -28,7 +28,9 @@ from latentforest.search.trees.search import Search, by_bic, by_improvement_rati
 class EAST(TreeSearch):
     """Latent trees by search: expand, adjust, simplify, until BIC stops rising.
 
-    Continuous columns are Gaussian given the state of their latent variable.
+    Continuous columns are Gaussian given the state of their latent variable. Where fewer than three
+    columns vary, the result is independent columns, or one latent variable above continuous ones if
+    that is better.
 
     Parameters
     ----------

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 
 from latentforest.errors import VarianceWarning
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import Work
 from latentforest.learners.smoothing import choose_pseudo_count
@@ -48,8 +49,8 @@ def finish(
     settings = EMSettings(10 * settings.max_iterations, min(settings.tolerance, FINAL_TOLERANCE))
     deadline = time.monotonic() if was_interrupted else work.deadline
     try:
-        forest = Forest(network.structure, work.data)
-        result = fit(forest, network.parameters, prior, settings, deadline=deadline)
+        engine = make_engine(network.structure, work.data)
+        result = fit(engine, network.parameters, prior, settings, deadline=deadline)
     except KeyboardInterrupt:  # before the first iteration was over
         monitor = Monitor(reason="it was interrupted", was_interrupted=True)
         result = FitResult(network.parameters, log_likelihood, log_likelihood, monitor)
@@ -68,13 +69,25 @@ def choose_smoothing(work: Work, network: Network, smoothing: Smoothing) -> Smoo
 
 
 def warn_of_bounds(result: FitResult) -> None:
-    """Tell which columns have variances at their lower bound."""
+    """Tell which columns have variances, or covariances, at their lower bound."""
     if result.bounded:
         warnings.warn(
             "some states have nearly the same value in all their rows of the columns "
-            f"{', '.join(result.bounded[:10])}{' …' if len(result.bounded) > 10 else ''}; "
-            "their variances were kept from shrinking further (fewer states, or smoothing, may "
-            "avoid this)",
+            f"{_list(result.bounded)}; their variances were kept from shrinking further (fewer "
+            "states, or smoothing, may avoid this)",
             VarianceWarning,
             stacklevel=5,
         )
+    if result.collinear:
+        warnings.warn(
+            f"the columns {_list(result.collinear)} are nearly linear functions of each other (or "
+            "hardly ever observed together), and the model has their joint distribution; its "
+            "covariances were kept from being singular (leave some of the columns out to avoid "
+            "this)",
+            VarianceWarning,
+            stacklevel=5,
+        )
+
+
+def _list(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:10])}{' …' if len(names) > 10 else ''}"

@@ -7,15 +7,14 @@ phases are EAST's, with two more operators: pouching in expansion, unpouching in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-from latentforest.data import Dataset, Variable
-from latentforest.errors import DataError, ParameterError
+from latentforest.data import Dataset
+from latentforest.errors import ParameterError
 from latentforest.estimation.em import fit
 from latentforest.estimation.priors import Smoothing
 from latentforest.estimation.starts import random_starts
-from latentforest.inference.columns import summarize
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.learners.base import NetworkLearner, Work
 from latentforest.learners.progress import Say
 from latentforest.learners.starts import check_columns
@@ -103,6 +102,8 @@ class GaussianEAST(TreeSearch):
     >>> len(model.network_.latents)
     1
     """
+
+    _enough_with_numbers: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -219,17 +220,18 @@ class GaussianEAST(TreeSearch):
             self._check_fixed(network.structure)
             return fit_fully(network, work.data, search.settings, work.deadline)
         work.say("start: one latent variable with two states")
-        structure = make_start(work.table)
-        forest = Forest(structure, work.data)
+        structure = self._make_start(work.table)
+        assert structure is not None  # for the type checker: without one nothing is searched
+        engine = make_engine(structure, work.data)
         starts = random_starts(structure, work.data.dataset, START_STARTS, work.seed + run)
-        result = fit(forest, starts, settings=search.settings, deadline=work.deadline)
+        result = fit(engine, starts, settings=search.settings, deadline=work.deadline)
         if result.monitor.was_interrupted:
             raise KeyboardInterrupt
         return Model(Network(structure, result.parameters), result.log_likelihood, work.data)
 
     def _check_initial(self, table: Dataset) -> None:
         if self.start is None:
-            self._check_fixed(make_start(table))
+            super()._check_initial(table)
             return
         network = _read_start(self.start)
         check_columns(network, table)
@@ -270,29 +272,6 @@ def _climb(
         else:
             m = m1
     return m
-
-
-def make_start(table: Dataset) -> Structure:
-    """One latent variable with two states above all columns that vary."""
-    names = [name for name in table.names if _varies(table, name)]
-    latent = "Y1"
-    while latent in table.names:
-        latent += "_"
-    variables = [Variable.hidden(latent, 2), *table.variables]
-    structure = Structure(variables, dict.fromkeys(names, latent))
-    if not names or not PouchTree.of(structure).is_regular(latent):
-        raise DataError(
-            "a latent tree needs a continuous column with different values, or at least three "
-            f"categorical ones with two or more states, found {len(names)} columns that vary"
-        )
-    return structure
-
-
-def _varies(table: Dataset, name: str) -> bool:
-    variable = table.variable(name)
-    if variable.is_categorical:
-        return variable.n_states > 1
-    return not summarize(name, table.column(name), table.weights).is_constant
 
 
 def _check_pouch_tree(structure: Structure) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,21 +19,24 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.stepwise import StepwiseSettings, fit_stepwise
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.mixed_information import measure_dependence
-from latentforest.inference.posteriors import compute_all_posteriors
+from latentforest.inference.rows import Rows
 from latentforest.inference.threads import map_threads
-from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.base import Learned, Work
 from latentforest.learners.bridged_islands import N_ANCHORS
 from latentforest.learners.finish import choose_smoothing, warn_of_bounds
+from latentforest.learners.latent_tree import LatentTreeLearner, can_vary
 from latentforest.learners.progress import Say
 from latentforest.learners.topics import assign_topics, describe_topics, switch_on
-from latentforest.learners.tree_search import can_vary, make_start
 from latentforest.model import Network, Structure
 from latentforest.search.greedy.bridges import bridge
 from latentforest.search.greedy.islands import IslandBuilder, IslandSettings
+from latentforest.search.trees.model import Model
 
 SMALL_CELLS = 20_000_000  # rows times columns up to which the last EM goes over all rows at once
+LAYER = ("layer", "columns", "latents", "seconds")  # columns of the history
 BATCH_ROWS = 1000  # rows of a step of stepwise EM
 
 
@@ -45,7 +48,7 @@ class Layer:
     network: Network
 
 
-class HierarchicalLatentTree(LatentLearner):
+class HierarchicalLatentTree(LatentTreeLearner):
     """Topic hierarchies from tables of words: layers of binary latent variables.
 
     Every row is a document, every column a word (absent or present); other tables do as well, with
@@ -104,9 +107,6 @@ class HierarchicalLatentTree(LatentLearner):
 
     layers_: tuple[tuple[str, ...], ...]
     topics_: Table
-    interrupted_: bool
-    stopped_: str | None
-    monitor_: Monitor
 
     def __init__(
         self,
@@ -136,18 +136,15 @@ class HierarchicalLatentTree(LatentLearner):
         self.time_limit = time_limit
         self.progress = progress
 
-    def _learn(self, work: Work) -> Learned:
+    def _learn_tree(self, work: Work) -> Learned:
         """HLTA(D, τ, μ, δ): flat models, stacked; then EM on the whole."""
-        self._check_parameters(work.table)
         began, rows = time.monotonic(), list[dict[str, Any]]()
         table, network, layers = work.data.dataset, None, list[tuple[str, ...]]()
         while True:
             layer = self._learn_flat(work, table, len(layers) + 1)
             network = layer.network if network is None else stack(layer.network, network)
             layers.append(layer.names)
-            seconds = round(time.monotonic() - began, 3)
-            found = {"columns": table.n_columns, "latents": len(layer.names), "seconds": seconds}
-            rows.append({"layer": len(layers), **found})
+            rows.append(_describe_layer(len(layers), table.n_columns, layer.names, began))
             if len(layer.names) <= self.max_top or work.is_late():
                 break
             top = _assign(network, layer, work.data)
@@ -155,15 +152,34 @@ class HierarchicalLatentTree(LatentLearner):
                 break
             table = top
         result, network = self._fit(work, network)
-        network = switch_on(network, layers)
-        attributes = {
-            "layers": tuple(layers),
-            "topics": describe_topics(network, layers, self.n_words),
+        learned = self._describe(Model(network, result.log_likelihood, work.data), layers, rows)
+        ends = {
             "interrupted": result.monitor.was_interrupted,
             "stopped": "the time limit was reached" if work.is_late() else None,
             "monitor": result.monitor,
         }
-        return Learned(network, result.log_likelihood, Table.from_rows(rows), attributes)
+        return replace(learned, attributes=learned.attributes | ends)
+
+    def _describe_columns(self, model: Model, began: float) -> Learned:
+        latents, observed = model.network.latents, model.network.observed
+        names = tuple(name_topics(1, len(latents), observed))
+        network = model.network.renamed(dict(zip(latents, names, strict=True)))
+        layers = [names] if names else []
+        rows = [_describe_layer(1, len(observed), names, began) for _ in layers]
+        return self._describe(Model(network, model.log_likelihood, model.data), layers, rows)
+
+    def _describe(
+        self, model: Model, layers: list[tuple[str, ...]], rows: list[dict[str, Any]]
+    ) -> Learned:
+        """Order the states of all topics and list them."""
+        network = switch_on(model.network, layers)
+        topics = describe_topics(network, layers, self.n_words)
+        history = Table({name: [row[name] for row in rows] for name in LAYER})
+        attributes = {"layers": tuple(layers), "topics": topics}
+        return Learned(network, model.log_likelihood, history, attributes)
+
+    def _find_limit(self) -> int:
+        return 2
 
     def _learn_flat(self, work: Work, table: Dataset, level: int) -> Layer:
         """LearnFlatModel(D, δ, μ): islands with binary latent variables, bridged."""
@@ -186,9 +202,9 @@ class HierarchicalLatentTree(LatentLearner):
         names = name_topics(level, len(islands), work.table.names)
         work.say(f"layer {level}: EM on {len(names):,} latent variables")
         network = bridge(data, islands, counts, models, names)
-        forest = Forest(network.structure, data)
+        engine = make_engine(network.structure, data)
         settings_of_em = EMSettings(int(self.max_iterations), float(self.tolerance))
-        fitted = fit(forest, network.parameters, None, settings_of_em, deadline=work.deadline)
+        fitted = fit(engine, network.parameters, None, settings_of_em, deadline=work.deadline)
         return Layer(tuple(names), network.with_parameters(fitted.parameters))
 
     def _fit(self, work: Work, network: Network) -> tuple[FitResult, Network]:
@@ -206,14 +222,14 @@ class HierarchicalLatentTree(LatentLearner):
             shuffled = np.random.default_rng([work.seed, 3]).permutation(work.data.n_rows)
             table = work.data.dataset.take(shuffled)
             data = PatternedData(table, work.data.n_jobs, BATCH_ROWS)
-            forest = Forest(network.structure, data)
+            engine = make_engine(network.structure, data)
             result = fit_stepwise(
-                forest, network.parameters, prior, StepwiseSettings(), tell, work.deadline
+                engine, network.parameters, prior, StepwiseSettings(), tell, work.deadline
             )
         else:
-            forest = Forest(network.structure, work.data)
+            engine = make_engine(network.structure, work.data)
             settings = EMSettings(int(self.max_iterations), float(self.tolerance))
-            result = fit(forest, network.parameters, prior, settings, tell, work.deadline)
+            result = fit(engine, network.parameters, prior, settings, tell, work.deadline)
         warn_of_bounds(result)
         return result, network.with_parameters(result.parameters)
 
@@ -249,7 +265,14 @@ class HierarchicalLatentTree(LatentLearner):
         EMSettings(self.max_iterations, self.tolerance)
         if self.smoothing != "cv":
             pseudo_counts(Structure(table.variables, {}), self.smoothing)
-        make_start(table)
+
+
+def _describe_layer(
+    number: int, n_columns: int, names: tuple[str, ...], began: float
+) -> dict[str, Any]:
+    """Make a row of the history."""
+    seconds = round(time.monotonic() - began, 3)
+    return dict(zip(LAYER, (number, n_columns, len(names), seconds), strict=True))
 
 
 def name_topics(level: int, number: int, taken: Any) -> list[str]:
@@ -281,8 +304,8 @@ def _assign(network: Network, layer: Layer, data: PatternedData) -> Dataset | No
 
     Nothing if fewer than three latent variables have two states.
     """
-    posteriors = compute_all_posteriors(Forest(network.structure, data), network)
-    columns = [np.argmax(posteriors[name], axis=1).astype(np.int8) for name in layer.names]
+    posteriors = map(data.gather, Rows(network, data).posteriors(layer.names))
+    columns = [np.argmax(posterior, axis=1).astype(np.int8) for posterior in posteriors]
     variables = [Variable(name, network.structure.states(name)) for name in layer.names]
     if sum(len(np.unique(column)) > 1 for column in columns) < 3:
         return None

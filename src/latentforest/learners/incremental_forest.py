@@ -22,6 +22,7 @@ from latentforest.inference.mixed_information import InformationSettings
 from latentforest.inference.rows import Rows
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.progress import Say
+from latentforest.model import Network
 from latentforest.model.conjugate import Conjugate
 from latentforest.model.posterior_network import PosteriorNetwork
 from latentforest.search.incremental.context import GrowthContext, GrowthEffort
@@ -33,10 +34,10 @@ from latentforest.search.incremental.growth import (
 )
 from latentforest.search.incremental.states import introduce_state, remove_state
 from latentforest.search.incremental.tree import GrowingTree, fit_tree
+from latentforest.ties import choose_best, is_higher
 
 STEP = ("step", "operator", "parent", "child", "n_states", "p_elbo", "candidates", "seconds")
 SAY_EVERY = 50  # candidates
-TIE = 1e-6  # gains that differ less are equal, up to rounding; the first counts
 N_ROUNDS = 3  # of growing with other strengths of the priors
 
 
@@ -73,8 +74,9 @@ class IncrementalForest(LatentLearner):
         What experts know: ``Dirichlet`` or ``NormalGamma`` objects by the names of columns, or a
         TOML file of such (see ``read_priors``). Other columns get priors from the data.
     prior_strength
-        How many observations a prior from the data is worth; or "evidence": as many as give the
-        highest p-ELBO, for each column by itself. Forests are then grown again with these.
+        How many observations a column's prior from the data is worth; or "evidence": as many as
+        give the highest p-ELBO, for each column by itself. Forests are then grown again with these.
+        Latent variables always have priors worth one observation.
     keep_priors
         Whether a column keeps its prior when it gets a parent, as the paper says. False: as the
         authors' program does, for comparisons.
@@ -100,8 +102,9 @@ class IncrementalForest(LatentLearner):
         The lower bound of the log evidence, and the same less log K! for each latent variable of
         K states.
     log_likelihood_, n_parameters_, bic_
-        As for every learner. Log-likelihoods, those of ``score`` too, have the parameters
-        integrated out row by row.
+        As for every learner: those of the expected parameters.
+    predictive_log_likelihood_
+        The same with the parameters integrated out row by row, as in ``score``.
     prior_strengths_
         How many observations the prior of each column was worth.
     history_
@@ -122,6 +125,7 @@ class IncrementalForest(LatentLearner):
     posterior_: dict[str, Conjugate]
     elbo_: float
     p_elbo_: float
+    predictive_log_likelihood_: float
     interrupted_: bool
     stopped_: str | None
 
@@ -171,7 +175,7 @@ class IncrementalForest(LatentLearner):
             priors = priors.with_strengths(strengths)
             work.say(f"priors of other strengths, after p-ELBO {best.forest.score:,.2f}")
             found = self._grow(work, priors, associations, end)
-            is_better = found.forest.score > best.forest.score
+            is_better = is_higher(found.forest.score, best.forest.score)
             best = found if is_better else best
             if not is_better:
                 break
@@ -222,9 +226,10 @@ class IncrementalForest(LatentLearner):
     def _structure(self, work: Work, m: GrowingForest, pairs: list[Pair]) -> Move:
         """Algorithm 1: the best of NA and AA over the pairs."""
         best: Move | None = None
+        score = m.score
         for n, move in enumerate(m.judge(pairs)):
             _check_time(work)
-            if best is None or move.gain > best.gain + TIE:
+            if best is None or is_higher(score + move.gain, score + best.gain):
                 best = move
             if n % SAY_EVERY == 0:
                 work.say(
@@ -241,10 +246,10 @@ class IncrementalForest(LatentLearner):
                 n_states = m.candidate.structure.shape(name)[-1]
                 if n_states < self.max_states:
                     wider = introduce_state(context, m.candidate, name)
-                    best = max(best, Move(wider, m.turned), key=lambda move: move.gain)
+                    best = choose_best([best, Move(wider, m.turned)], lambda move: move.gain)
                 if n_states > 2:
                     narrower = remove_state(context, m.candidate, name)
-                    best = max(best, Move(narrower, m.turned), key=lambda move: move.gain)
+                    best = choose_best([best, Move(narrower, m.turned)], lambda move: move.gain)
             if best is m:
                 break
             m = best
@@ -286,12 +291,14 @@ class IncrementalForest(LatentLearner):
             "posterior": dict(network.posterior),
             "elbo": sum(tree.bound for tree in m.trees.values()),
             "p_elbo": m.score,
+            "predictive_log_likelihood": Rows(network, work.data).log_likelihood(),
             "prior_strengths": dict(m.context.priors.strengths),
             "interrupted": end["interrupted"],
             "stopped": end["stopped"],
         }
         table = Table({name: [row[name] for row in history] for name in STEP})
-        return Learned(network, Rows(network, work.data).log_likelihood(), table, attributes)
+        expected = Rows(Network(network.structure, network.parameters), work.data)
+        return Learned(network, expected.log_likelihood(), table, attributes)
 
     def _check(self) -> None:
         for name, least in (("candidate_pairs", 1), ("max_states", 2), ("n_starts", 1)):

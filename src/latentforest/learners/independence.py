@@ -8,7 +8,7 @@ import numpy as np
 
 from latentforest.data.table import Table
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.learners.base import Learned, NetworkLearner, Work
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
@@ -63,5 +63,5 @@ class Independence(NetworkLearner):
             total = counts.sum()
             tables[name] = counts / total if total > 0 else np.full_like(counts, 1 / len(counts))
         network = Network.from_tables(structure.variables, {}, tables)
-        log_likelihood, _ = Forest(structure, work.data).log_likelihood(network.parameters)
+        log_likelihood, _ = make_engine(structure, work.data).log_likelihood(network.parameters)
         return Learned(network, log_likelihood, Table({"log_likelihood": [log_likelihood]}))

@@ -32,6 +32,7 @@ from latentforest.search.greedy.groups import (
 )
 from latentforest.search.greedy.merger_screening import MergerScreen
 from latentforest.search.trees.model import LEAST_GAIN
+from latentforest.ties import is_higher, sort_best_first
 
 Pair = tuple[GroupModel, GroupModel]
 
@@ -183,7 +184,7 @@ class IndependentClusterings(LatentLearner):
                 if merged is None:
                     return None
                 gain = merged.bic - pair[0].bic - pair[1].bic
-                if gain > most:
+                if is_higher(total + gain, total + most):
                     most, found = gain, (*pair, merged)
                 work.say(
                     f"{len(groups)} groups, BIC {total:,.1f}: "
@@ -208,7 +209,7 @@ class IndependentClusterings(LatentLearner):
         new = [i for i, known in enumerate(is_known) if not known]
         if len(new) > self.candidate_pairs:
             gains = self._screen(work, screen, [pairs[i] for i in new])
-            new = [new[k] for k in np.argsort(-gains, kind="stable")]
+            new = [new[k] for k in sort_best_first(gains)]
         for start in range(0, max(len(new), 1), self.candidate_pairs):
             some = sorted(first + new[start : start + self.candidate_pairs])
             yield [pairs[i] for i in some]

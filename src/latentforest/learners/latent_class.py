@@ -25,8 +25,7 @@ from latentforest.errors import LatentForestWarning, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import count_starts, random_starts, split_starts
-from latentforest.inference.forest import Forest
-from latentforest.inference.posteriors import compute_posteriors
+from latentforest.inference.engine import Engine, make_engine
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import warn_of_bounds
@@ -40,6 +39,7 @@ from latentforest.scores.goodness import (
     compute_goodness_of_fit,
 )
 from latentforest.scores.validation import cross_validate
+from latentforest.ties import choose_best, is_higher
 
 COVARIANCES = (
     "diagonal",
@@ -184,7 +184,7 @@ class LatentClass(LatentLearner):
                 break
             if isinstance(self.n_states, str) and _is_falling(candidates):
                 break
-        best = max(candidates, key=lambda candidate: candidate.score)
+        best = choose_best(candidates, lambda candidate: candidate.score)
         warn_of_bounds(best.result)
         return Learned(
             best.network,
@@ -216,13 +216,13 @@ class LatentClass(LatentLearner):
         began = time.monotonic()
         structure = make_structure(work.data.dataset.variables, n_states, self.covariance)
         names = structure.continuous
-        forest = Forest(
+        engine = make_engine(
             structure,
             work.data,
             shared=names if self.covariance.startswith("shared") else (),
             equal=names if self.covariance.endswith("spherical") else (),
         )
-        n_starts = count_starts(forest) if self.n_starts is None else int(self.n_starts)
+        n_starts = count_starts(engine) if self.n_starts is None else int(self.n_starts)
         starts = random_starts(structure, work.data.dataset, n_starts, work.seed + n_states)
         if earlier and earlier[-1].n_states == n_states - 1:
             split = split_starts(earlier[-1].network, structure.latents[0], structure)
@@ -235,11 +235,11 @@ class LatentClass(LatentLearner):
         work.say(f"{classes}: {len(starts)} starts")
         prior = pseudo_counts(structure, self.smoothing)
         settings = EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
-        result = fit(forest, starts, prior, settings, tell, work.deadline)
+        result = fit(engine, starts, prior, settings, tell, work.deadline)
         n_tied = _count_equal(structure, self.covariance)
         network = order_classes(Network(structure, result.parameters, n_tied))
         residuals = compute_bivariate_residuals(network, work.data)
-        row, summary = _describe(forest, network, result, residuals)
+        row, summary = _describe(engine, network, result, residuals)
         score = self._score(work, n_states, summary)
         if self.criterion == "cv":
             row["cv"] = score
@@ -263,7 +263,7 @@ class LatentClass(LatentLearner):
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LatentForestWarning)  # given once, for the whole table
-            return cross_validate(learner, work.table, self.folds, work.seed).mean_per_row
+            return cross_validate(learner, work.given, self.folds, work.seed).mean_per_row
 
 
 def _read_counts(n_states: Any, max_states: Any) -> list[int]:
@@ -297,7 +297,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_falling(candidates: list[_ClassModel]) -> bool:
-    return len(candidates) > 1 and candidates[-1].score <= candidates[-2].score
+    return len(candidates) > 1 and not is_higher(candidates[-1].score, candidates[-2].score)
 
 
 def _without_seconds(row: dict[str, Any]) -> dict[str, Any]:
@@ -347,12 +347,12 @@ def order_classes(network: Network) -> Network:
 
 
 def _describe(
-    forest: Forest, network: Network, result: FitResult, residuals: Table
+    engine: Engine, network: Network, result: FitResult, residuals: Table
 ) -> tuple[dict[str, Any], FitSummary]:
     """Make the row of the fit table."""
-    data = forest.data
-    posterior = compute_posteriors(forest, network, network.latents)[0]
-    weights = forest.data.row_weights
+    data = engine.data
+    (posterior,) = engine.posteriors(network.parameters, network.latents)
+    weights = engine.data.row_weights
     summary = FitSummary(
         result.log_likelihood,
         network.dimension,
@@ -367,7 +367,7 @@ def _describe(
         **{name: score(summary) for name, score in CRITERIA.items()},
         "entropy_r2": compute_entropy_r2(posterior, weights) if len(sizes) > 1 else math.nan,
         "smallest_class": float(sizes.min()),
-        **_fit_statistics(network, forest),
+        **_fit_statistics(network, engine),
         "largest_residual": max(residuals["residual"], default=math.nan),
         "iterations": result.monitor.n_iterations,
         "converged": result.monitor.converged,
@@ -375,10 +375,10 @@ def _describe(
     return row, summary
 
 
-def _fit_statistics(network: Network, forest: Forest) -> dict[str, Any]:
+def _fit_statistics(network: Network, engine: Engine) -> dict[str, Any]:
     """G², X² and their p-values, unless the table has more cells than observations."""
     names = ("g_squared", "x_squared", "df", "p_g_squared", "p_x_squared")
-    data = forest.data
+    data = engine.data
     cards = [network.structure.shape(name)[-1] for name in network.observed]
     has_continuous = bool(network.structure.continuous)
     if has_continuous or data.dataset.has_missing or math.prod(cards) > data.total_weight:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, Self
 
-from latentforest.data import Variable
+import numpy as np
+
+from latentforest.data import Dataset, Variable
 from latentforest.errors import ModelError, ParameterError
-from latentforest.learners.base import LatentLearner
+from latentforest.inference.completions import complete_rows
+from latentforest.learners.base import LatentLearner, draw_seed
 from latentforest.model import Network
 
 
@@ -19,7 +23,7 @@ class Predictor(LatentLearner):
     Parameters
     ----------
     network
-        A forest. Tables need a column for each of its observed variables; columns without names
+        Any network. Tables need a column for each of its observed variables; columns without names
         are taken in the order of ``network.observed``.
     n_jobs
         Threads; the result does not depend on it.
@@ -66,6 +70,51 @@ class Predictor(LatentLearner):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Return the predictor as it is."""
         return self
+
+    def explain(self, X: Any) -> Dataset:
+        """Return the most probable explanation of every row.
+
+        That is the joint state of all latent variables and missing cells with the highest
+        probability given the rest of the row; missing numbers get their expectation given it. The
+        result has the columns of the network, complete, and then its latent variables.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> network = LatentClass(2, random_state=0).fit(data).network_
+        >>> Predictor(network).explain(data.take([0])).names
+        ('A', 'B', 'C', 'D', 'class')
+        """
+        dataset = self._encode(X)
+        observed, latent = complete_rows(self.network_, dataset, None, self.n_jobs)
+        return Dataset(
+            [*observed.variables, *latent.variables],
+            [*observed.columns, *latent.columns],
+            dataset.weights,
+        )
+
+    def impute(self, X: Any, n: int = 1, random_state: Any = None) -> Dataset | list[Dataset]:
+        """Return the table with its missing cells drawn given the rest of their rows.
+
+        All cells of a row are drawn together, with the latent variables, which are then left out.
+
+        Parameters
+        ----------
+        X
+            A table.
+        n
+            How many completed tables to draw (multiple imputation): one table, or a list of them.
+        random_state
+            Seed or generator.
+        """
+        if not isinstance(n, numbers.Integral) or n < 1:
+            raise ParameterError(f"n must be a positive whole number, got {n!r}")
+        dataset, generator = self._encode(X), np.random.default_rng(draw_seed(random_state))
+        tables = [
+            complete_rows(self.network_, dataset, generator, self.n_jobs)[0] for _ in range(n)
+        ]
+        return tables[0] if n == 1 else tables
 
     def __str__(self) -> str:
         return f"Predictor:\n{self.network_}"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from latentforest.announcements import announce_through
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 Say = Callable[[str], None]
 
-COMPILING = "compiling the kernels (once after installation, less than a minute)"
 SECONDS_BETWEEN_LINES = 10.0  # for plain lines of one kind
 SPINNER_WIDTH = 2  # of the sign before the live line, with its space
 
@@ -35,10 +35,10 @@ def open_progress(progress: bool | Say) -> Iterator[Say]:
         a terminal). A function: called with each message.
     """
     if callable(progress):
-        with _announce_compilation(progress):
+        with announce_through(progress):
             yield progress
     elif progress:
-        with show_live() as say, _announce_compilation(say):
+        with show_live() as say, announce_through(say):
             yield say
     else:
         yield stay_silent
@@ -84,26 +84,3 @@ class PlainLines:
             self._last[kind] = now
             if sys.stderr is not None:
                 sys.stderr.write(message + "\n")
-
-
-@contextmanager
-def _announce_compilation(say: Say) -> Iterator[None]:
-    """Say so when numba starts to compile; loading compiled code from the disk is silent."""
-    from numba.core import event
-
-    def on_start(_: Any) -> None:
-        if threading.current_thread() is threading.main_thread() and not told:
-            told.append(True)
-            say(COMPILING)
-
-    told: list[bool] = []
-
-    class Listener(event.Listener):  # type: ignore[misc]
-        def on_start(self, event: Any) -> None:
-            on_start(event)
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    with event.install_listener("numba:compile", Listener()):
-        yield

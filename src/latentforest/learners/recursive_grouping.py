@@ -18,7 +18,7 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.distances import Distances, compute_distances
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
@@ -30,6 +30,7 @@ from latentforest.search.distances.one_by_one import Stepwise, estimate_stepwise
 from latentforest.search.distances.spanning import grow_forest
 from latentforest.search.distances.tree import build_structure
 from latentforest.search.trees.model import Model
+from latentforest.ties import choose_best
 
 THRESHOLDS = (1.0, 2.0, 4.0)  # standard errors
 
@@ -85,7 +86,8 @@ class RecursiveGrouping(LatentLearner):
     leaves_only
         Observed variables are leaves. Otherwise one of them may be the parent of others, where
         there is no sign of a latent variable in its place: the paper's minimal latent trees. Not
-        for tables with continuous columns, which are always leaves.
+        for tables with continuous columns, which are always leaves. Two columns that depend on each
+        other alone get an arc in any case.
     n_starts
         Random starts for each latent variable, which are estimated one after another before EM on
         the whole.
@@ -174,7 +176,7 @@ class RecursiveGrouping(LatentLearner):
                 was_interrupted = True
             if was_interrupted or work.is_late():
                 break
-        best = max(candidates, key=lambda candidate: candidate.model.bic)
+        best = choose_best(candidates, lambda candidate: candidate.model.bic)
         settings = EMSettings(self.max_iterations, self.tolerance)
         found, score = best.model.network, best.model.log_likelihood
         result, network = finish(work, found, score, self.smoothing, settings, was_interrupted)
@@ -221,11 +223,10 @@ class RecursiveGrouping(LatentLearner):
         )
         model, monitor = self._fit_forest(work, network, what)
         if len(network.structure.roots) > 1 and not monitor.was_interrupted:
-            forest = Forest(model.network.structure, work.data)
-            joined = join_trees(model.network, forest, work.table)
+            joined = join_trees(model.network, work.data, work.table)
             if joined is not model.network:
                 other = self._fit_forest(work, joined, what)
-                model, monitor = max((model, monitor), other, key=lambda each: each[0].bic)
+                model, monitor = choose_best([(model, monitor), other], lambda each: each[0].bic)
         if monitor.was_interrupted and earlier:
             raise KeyboardInterrupt
         work.say(f"{what}: BIC {model.bic:,.2f}, latent variables {len(structure.latents)}")
@@ -239,9 +240,9 @@ class RecursiveGrouping(LatentLearner):
             work.say(f"{what}: EM, iteration {monitor.n_iterations}")
 
         network = reroot(network, work.data)
-        forest = Forest(network.structure, work.data)
+        engine = make_engine(network.structure, work.data)
         settings = EMSettings(self.max_iterations, self.tolerance)
-        result = fit(forest, network.parameters, None, settings, tell, work.deadline)
+        result = fit(engine, network.parameters, None, settings, tell, work.deadline)
         fitted = network.with_parameters(result.parameters)
         return Model(fitted, result.log_likelihood, work.data), result.monitor
 

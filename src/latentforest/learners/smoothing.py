@@ -7,7 +7,8 @@ import numpy as np
 from latentforest.data import Dataset
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.priors import pseudo_counts
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.threads import map_threads
 from latentforest.kernels.types import FloatArray
 from latentforest.model import Network
@@ -61,7 +62,7 @@ def _predict(network: Network, table: Dataset, held_out: FloatArray, prior: Floa
         return 0.0
     train = PatternedData(table.with_weights(left).take(left > 0))
     test = PatternedData(table.with_weights(held_out).take(held_out > 0))
-    forest = Forest(network.structure, train)
-    fitted = fit(forest, network.parameters, prior, SETTINGS)
-    value, impossible = Forest(network.structure, test).log_likelihood(fitted.parameters)
+    engine = make_engine(network.structure, train)
+    fitted = fit(engine, network.parameters, prior, SETTINGS)
+    value, impossible = make_engine(network.structure, test).log_likelihood(fitted.parameters)
     return value if impossible == 0 else -np.inf

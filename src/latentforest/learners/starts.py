@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from sklearn.base import clone
@@ -11,17 +10,12 @@ from latentforest.data import Dataset
 from latentforest.errors import ModelError, ParameterError
 from latentforest.inference.messages import check_latent_forest
 from latentforest.learners.base import NetworkLearner, Work
+from latentforest.learners.registry import START_LEARNERS
 from latentforest.model import Network
 from latentforest.model.document import to_document
 from latentforest.search.regularity import find_irregular
 from latentforest.search.trees.initial import make_regular, open_pouches
 
-START_LEARNERS = {
-    "bin": "BinaryForest",
-    "bridged-islands": "BridgedIslands",
-    "chow-liu": "ChowLiu",
-    "latent-class": "LatentClass",
-}
 SHARED = ("max_states", "n_jobs")  # settings that a learner by name gets from the search
 
 
@@ -113,9 +107,7 @@ def _make(name: str, work: Work, settings: dict[str, Any]) -> NetworkLearner:
 
 
 def _find_class(name: str) -> Any:
-    learners = importlib.import_module("latentforest.learners")
-    found = getattr(learners, START_LEARNERS.get(name, ""), None)
-    if found is None:
-        known = ", ".join(key for key, each in START_LEARNERS.items() if hasattr(learners, each))
+    if name not in START_LEARNERS:
+        known = ", ".join(START_LEARNERS)
         raise ParameterError(f"start: there is no learner {name!r}; known are {known}")
-    return found
+    return START_LEARNERS[name].load()

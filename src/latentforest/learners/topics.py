@@ -53,7 +53,8 @@ def describe_topics(network: Network, layers: Layers, n_words: int) -> Table:
                     **({"means": describe_means(words, given[name])} if has_numbers else {}),
                 }
             )
-    return Table.from_rows(rows)
+    columns = ("level", "topic", "parent", "share", "words", *(["means"] if has_numbers else []))
+    return Table({name: [row[name] for row in rows] for name in columns})
 
 
 def find_words(network: Network, layers: Layers) -> dict[str, dict[str, Word]]:

@@ -7,24 +7,24 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
 
-from latentforest.data import Dataset, Variable
-from latentforest.errors import DataError, ParameterError
-from latentforest.estimation.em import EMSettings, Monitor, fit
+from latentforest.data import Dataset
+from latentforest.errors import ParameterError
+from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import random_starts
-from latentforest.inference.columns import summarize
-from latentforest.inference.forest import Forest
-from latentforest.learners.base import LatentLearner, Learned, NetworkLearner, Work
+from latentforest.inference.engine import make_engine
+from latentforest.learners.base import Learned, NetworkLearner, Work
 from latentforest.learners.finish import finish
+from latentforest.learners.latent_tree import LatentTreeLearner
 from latentforest.learners.progress import Say
 from latentforest.learners.starts import check_start, describe_start, find_start
 from latentforest.model import Network, Structure
-from latentforest.search.regularity import most_states
 from latentforest.search.trees.evaluation import EVALUATIONS
 from latentforest.search.trees.journal import Journal, fingerprint
 from latentforest.search.trees.model import Model, fit_fully
 from latentforest.search.trees.search import Search, SearchEnded
 from latentforest.search.trees.tree import Rules
+from latentforest.ties import choose_best
 
 MOST_RESERVES = 20  # by default
 START_STARTS = 64  # starts of EM for the latent class model that a search begins with
@@ -40,15 +40,11 @@ NOT_SEARCHED = (  # settings that do not change the steps of a search
 )
 
 
-class TreeSearch(LatentLearner):
+class TreeSearch(LatentTreeLearner):
     """Base of the searches: gives them an initial model and makes an estimator of the result.
 
     The parameters are explained at ``EAST``.
     """
-
-    interrupted_: bool
-    stopped_: str | None
-    monitor_: Monitor
 
     def __init__(
         self,
@@ -100,13 +96,12 @@ class TreeSearch(LatentLearner):
     def _search(self, search: Search, m: Model) -> Model:
         """Search from an initial model."""
 
-    def _learn(self, work: Work) -> Learned:
-        self._check_parameters(work.table)
+    def _learn_tree(self, work: Work) -> Learned:
         search = self._open(work)
         was_interrupted, stopped = False, None
         try:
             found = [self._run(work, search, run) for run in range(self.n_runs)]
-            search.trace.accept(max(found, key=lambda model: model.bic))
+            search.trace.accept(choose_best(found, lambda model: model.bic))
         except SearchEnded as end:
             stopped = str(end)
         except KeyboardInterrupt:
@@ -130,6 +125,9 @@ class TreeSearch(LatentLearner):
             "seconds": dict(search.seconds),
         }
         return Learned(network, result.log_likelihood, search.history, attributes)
+
+    def _describe_columns(self, model: Model, began: float) -> Learned:
+        return replace(super()._describe_columns(model, began), attributes={"seconds": {}})
 
     def _run(self, work: Work, search: Search, run: int) -> Model:
         """Search once, with its own random numbers.
@@ -187,11 +185,12 @@ class TreeSearch(LatentLearner):
                 self._check_fixed(initial.structure)
                 return fit_fully(initial, work.data, search.settings, work.deadline)
         work.say("start: a latent class model with two classes")
-        structure = make_start(work.table)
-        forest = Forest(structure, work.data)
+        structure = self._make_start(work.table)
+        assert structure is not None  # for the type checker: without one nothing is searched
+        engine = make_engine(structure, work.data)
         seed = work.seed + run
         starts = random_starts(structure, work.data.dataset, START_STARTS, seed)
-        result = fit(forest, starts, settings=search.settings, deadline=work.deadline)
+        result = fit(engine, starts, settings=search.settings, deadline=work.deadline)
         if result.monitor.was_interrupted:
             raise KeyboardInterrupt
         return Model(Network(structure, result.parameters), result.log_likelihood, work.data)
@@ -226,12 +225,11 @@ class TreeSearch(LatentLearner):
         self._check_initial(table)
 
     def _check_initial(self, table: Dataset) -> None:
-        """Refuse tables and initial models that the search cannot begin with."""
-        initial = make_start(table)
-        if self.start is None:
-            self._check_fixed(initial)
-        else:
+        """Refuse initial models that the search cannot begin with."""
+        if self.start is not None:
             check_start(self.start, table)
+        elif (initial := self._make_start(table)) is not None:
+            self._check_fixed(initial)
 
     def _check_fixed(self, initial: Structure) -> None:
         unknown = [name for name in _read_names(self.fixed) if name not in initial.names]
@@ -242,28 +240,3 @@ class TreeSearch(LatentLearner):
 
 def _read_names(fixed: Any) -> list[str]:
     return [fixed] if isinstance(fixed, str) else list(fixed or ())
-
-
-def make_start(table: Dataset) -> Structure:
-    """A latent class model with two classes; columns of a single state or value stay alone."""
-    names = [name for name in table.names if can_vary(table, name)]
-    variables = [table.variable(name) for name in names]
-    cards = [variable.n_states for variable in variables if variable.is_categorical]
-    is_enough = len(names) > 1 if len(cards) < len(names) else most_states(cards) > 1
-    if not is_enough or (len(names) == 2 and len(cards) == 2):
-        raise DataError(
-            "a latent tree needs at least three columns with two or more states, or two with one "
-            f"of them continuous, found {len(names)}"
-        )
-    latent = "Y1"
-    while latent in table.names:
-        latent += "_"
-    variables = [Variable.hidden(latent, 2), *table.variables]
-    return Structure(variables, dict.fromkeys(names, latent))
-
-
-def can_vary(table: Dataset, name: str) -> bool:
-    """Whether a column has several states, or different values."""
-    if table.variable(name).is_categorical:
-        return table.variable(name).n_states > 1
-    return not summarize(name, table.column(name), table.weights).is_constant

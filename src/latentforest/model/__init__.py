@@ -1,7 +1,6 @@
 """Networks: structure, probabilities, questions, samples, pictures and files."""
 
-from latentforest.model.document import load
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
-__all__ = ["Network", "Structure", "load"]
+__all__ = ["Network", "Structure"]

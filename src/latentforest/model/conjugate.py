@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma, gammaln
 
 from latentforest.errors import ParameterError
+from latentforest.model.covariances import invert, log_determinant
 
 Floats = NDArray[np.float64]
 
@@ -214,18 +215,18 @@ class NormalWishart:
     def log_determinant(self) -> Floats:
         """Expected logarithm of the determinant of the precision."""
         logs = _multidigamma(0.5 * self.freedom, self.size) + self.size * math.log(2.0)
-        return np.asarray(logs - np.linalg.slogdet(self.scatter)[1])
+        return np.asarray(logs - log_determinant(self.scatter))
 
     @property
     def precision(self) -> Floats:
         """Expected precision."""
-        return np.asarray(np.linalg.inv(self.scatter) * self.freedom[..., None, None])
+        return np.asarray(invert(self.scatter) * self.freedom[..., None, None])
 
     @property
     def log_constant(self) -> Floats:
         """Logarithm of the constant of the Wishart density."""
         d, half = self.size, 0.5 * self.freedom
-        logs = half * (np.linalg.slogdet(self.scatter)[1] - d * math.log(2.0))
+        logs = half * (log_determinant(self.scatter) - d * math.log(2.0))
         return np.asarray(logs - multigammaln_of(half, d))
 
     def expect(self, posterior: NormalWishart) -> float:
@@ -254,10 +255,10 @@ class NormalWishart:
             matrix = scale[..., kept, :][..., kept]
             away = x[np.ix_(rows, kept)].reshape(-1, *[1] * self.weight.ndim, len(kept))
             away = away - self.mean[..., kept]
-            squares = np.einsum("...i,...ij,...j->...", away, np.linalg.inv(matrix), away)
+            squares = np.einsum("...i,...ij,...j->...", away, invert(matrix), away)
             n, half = len(kept), 0.5 * (freedom + len(kept))
             logs = gammaln(half) - gammaln(0.5 * freedom) - 0.5 * n * np.log(np.pi * freedom)
-            logs = logs - 0.5 * np.linalg.slogdet(matrix)[1]
+            logs = logs - 0.5 * log_determinant(matrix)
             result[rows] = logs - half * np.log1p(squares / freedom)
         return result
 

@@ -117,36 +117,26 @@ def _check_possible(log_probability: float, evidence: Findings) -> None:
         raise ModelError(f"the evidence has probability zero: codes {dict(evidence)!r}")
 
 
-class _Elimination:
-    """The factors that matter to a query, from which variables are removed one by one.
+def multiply_out(
+    factors: Sequence[Factor], cards: Mapping[str, int], scope: tuple[str, ...]
+) -> Floats:
+    """Multiply factors and sum over all variables but those of a scope, in logarithms."""
+    rest = _Factors(factors, cards)
+    rest.sum_out(cards.keys() - set(scope))
+    return rest.multiply_rest(scope)
 
-    ``free`` holds the names of the variables that have an axis, ``fixed`` the codes of the
-    others: evidence, and variables of a single state.
-    """
 
-    def __init__(
-        self,
-        structure: Structure,
-        parameters: Floats,
-        targets: Collection[str],
-        evidence: Findings,
-    ) -> None:
-        relevant = _ancestors(structure, (*targets, *evidence)) - set(structure.continuous)
-        numbers = {name: evidence[name] for name in _numbers(structure, evidence)}
-        codes = {name: int(code) for name, code in evidence.items() if name not in numbers}
-        cards = {name: structure.shape(name)[-1] for name in structure.names if name in relevant}
-        self.fixed = {name: 0 for name, card in cards.items() if card == 1} | codes
-        self.free = cards.keys() - self.fixed.keys()
+class _Factors:
+    """A product of factors, from which variables are removed one by one."""
+
+    def __init__(self, factors: Iterable[Factor], cards: Mapping[str, int]) -> None:
         self._factors: dict[int, Factor] = {}
-        self._touching: dict[str, set[int]] = {name: set() for name in self.free}
-        self._n_added = 0
-        for name in cards:
-            self._add(_read_factor(structure, parameters, name, self.fixed))
-        for factor in _weigh_numbers(structure, parameters, numbers, self.fixed):
+        self._touching: dict[str, set[int]] = {name: set() for name in cards}
+        self._n_added, self._cards = 0, cards
+        for factor in factors:
             self._add(factor)
-        self._cards = {name: card for name, card in cards.items() if name in self.free}
         scopes = [factor.scope for factor in self._factors.values()]
-        self._graph = InteractionGraph(self._cards, scopes)
+        self._graph = InteractionGraph(cards, scopes)
 
     def sum_out(self, names: Iterable[str]) -> None:
         """Remove variables by summing over their states."""
@@ -184,6 +174,31 @@ class _Elimination:
         for other in others:
             self._touching[other].difference_update(keys)
         return _multiply(taken, (name, *others))
+
+
+class _Elimination(_Factors):
+    """The factors that matter to a query.
+
+    ``free`` holds the names of the variables that have an axis, ``fixed`` the codes of the
+    others: evidence, and variables of a single state.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        parameters: Floats,
+        targets: Collection[str],
+        evidence: Findings,
+    ) -> None:
+        relevant = _ancestors(structure, (*targets, *evidence)) - set(structure.continuous)
+        numbers = {name: evidence[name] for name in _numbers(structure, evidence)}
+        codes = {name: int(code) for name, code in evidence.items() if name not in numbers}
+        cards = {name: structure.shape(name)[-1] for name in structure.names if name in relevant}
+        self.fixed = {name: 0 for name, card in cards.items() if card == 1} | codes
+        self.free = cards.keys() - self.fixed.keys()
+        factors = [_read_factor(structure, parameters, name, self.fixed) for name in cards]
+        factors += _weigh_numbers(structure, parameters, numbers, self.fixed)
+        super().__init__(factors, {name: cards[name] for name in cards if name in self.free})
 
 
 def _ancestors(structure: Structure, names: Iterable[str]) -> set[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from latentforest.model.covariances import factorize, invert
 from latentforest.model.structure import Structure
 
 Floats = NDArray[np.float64]
@@ -80,9 +81,7 @@ class Joint:
         x = np.array([values[self.names[i]] for i in keep])
         d = x - self.means[..., keep]
         matrices = self.covariances[..., keep, :][..., keep]
-        spread = np.sqrt(np.diagonal(matrices, axis1=-2, axis2=-1))
-        # In units of the standard deviations, so that any unit of the columns will do.
-        roots = np.linalg.cholesky(matrices / (spread[..., :, None] * spread[..., None, :]))
+        spread, roots = factorize(matrices)
         z = np.linalg.solve(roots, (d / spread)[..., None])[..., 0]
         logs = np.log(np.diagonal(roots, axis1=-2, axis2=-1)).sum(axis=-1)
         logs += np.log(spread).sum(axis=-1)
@@ -96,7 +95,7 @@ class Joint:
             return mean, variance
         d = np.array([values[self.names[j]] for j in keep]) - self.means[..., keep]
         matrices = self.covariances[..., keep, :][..., keep]
-        gain = np.linalg.solve(matrices, self.covariances[..., keep, i][..., None])[..., 0]
+        gain = (invert(matrices) @ self.covariances[..., keep, i][..., None])[..., 0]
         return (
             np.asarray(mean + (gain * d).sum(axis=-1)),
             np.asarray(variance - (gain * self.covariances[..., keep, i]).sum(axis=-1)),

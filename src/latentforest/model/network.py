@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.errors import ModelError
-from latentforest.model import drawing, elimination, sampling, transform
+from latentforest.model import drawing, elimination, graphs, sampling, transform
 from latentforest.model.evidence import Evidence, read_evidence, read_targets
 from latentforest.model.gaussian import Mixture
 from latentforest.model.parameters import pack_tables, read_parameters
@@ -171,10 +171,11 @@ class Network:
     def rooted_at(self, name: str) -> Network:
         """Return the same distribution with a variable as the root of its tree.
 
-        Only for forests. The arcs between the variable and the old root turn around; rows
-        that belong to states of probability zero become uniform.
+        The arcs between the variable and the old root turn around; rows that belong to states of
+        probability zero become uniform. No variable on that way may have two parents: in a forest,
+        that is always so.
         """
-        if not self._structure.parents(name) and self._structure.is_forest:
+        if not self._structure.parents(name):
             return self
         rerooted = transform.reroot(self._structure, self._parameters, name)
         return Network.trusted(*rerooted, self._n_tied)
@@ -275,6 +276,69 @@ class Network:
         codes = read_evidence(self._structure, assignment)
         return elimination.compute_log_probability(self._structure, self._parameters, codes)
 
+    def d_separated(self, x: graphs.Names, y: graphs.Names, given: graphs.Names = ()) -> bool:
+        """Say whether the graph makes two sets of variables independent given a third.
+
+        Parameters
+        ----------
+        x, y
+            One name or several, of latent or observed variables.
+        given
+            Names of variables whose values are known.
+
+        Examples
+        --------
+        >>> health, fever = Variable.hidden("health", 2), Variable("fever", ("no", "yes"))
+        >>> pulse, given = Variable("pulse"), {"fever": "health", "pulse": "health"}
+        >>> tables = {"health": [0.5, 0.5], "fever": [[1, 0], [0.5, 0.5]]}
+        >>> tables |= {"pulse": [[70, 100], [90, 100]]}
+        >>> network = Network.from_tables([health, fever, pulse], given, tables)
+        >>> network.d_separated("fever", "pulse", given="health")
+        True
+        """
+        return graphs.d_separated(self._structure, x, y, given)
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Return the variables that make one independent of all others, in the network's order.
+
+        They are its parents, its children, the other parents of these, and those in its pouch.
+
+        Examples
+        --------
+        >>> coins = [Variable(name, ("heads", "tails")) for name in ("one", "two", "three")]
+        >>> tables = {"one": [0.5, 0.5], "two": [[1, 0], [0, 1]], "three": [[1, 0], [0, 1]]}
+        >>> network = Network.from_tables(coins, {"two": "one", "three": "two"}, tables)
+        >>> network.markov_blanket("one")
+        ('two',)
+        """
+        return graphs.markov_blanket(self._structure, name)
+
+    def moral_graph(self) -> dict[str, tuple[str, ...]]:
+        """Return the neighbours of each variable in the moral graph, in the network's order.
+
+        The graph has an edge for each arc and between any two parents of a variable.
+
+        Examples
+        --------
+        >>> coins = [Variable(name, ("heads", "tails")) for name in ("one", "two")]
+        >>> tables = {"one": [0.5, 0.5], "two": [[1, 0], [0, 1]]}
+        >>> Network.from_tables(coins, {"two": "one"}, tables).moral_graph()
+        {'one': ('two',), 'two': ('one',)}
+        """
+        return graphs.moral_graph(self._structure)
+
+    def cpdag(self) -> graphs.EquivalenceClass:
+        """Return which arcs all networks with the same independences have: the completed graph.
+
+        Examples
+        --------
+        >>> coins = [Variable(name, ("heads", "tails")) for name in ("one", "two")]
+        >>> tables = {"one": [0.5, 0.5], "two": [[1, 0], [0, 1]]}
+        >>> Network.from_tables(coins, {"two": "one"}, tables).cpdag()
+        EquivalenceClass(directed=(), undirected=(('one', 'two'),))
+        """
+        return graphs.cpdag(self._structure)
+
     def sample(
         self,
         n_rows: int,
@@ -295,7 +359,10 @@ class Network:
         return sampling.draw_rows(self._structure, self._parameters, n_rows, random_state, latents)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a JSON file that `load` reads back exactly."""
+        """Write the network to a JSON file that `load` reads back exactly.
+
+        `latentforest.save` writes other formats.
+        """
         from latentforest.model import document
 
         document.save(self, path)

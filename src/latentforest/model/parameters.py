@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentforest.errors import ModelError
+from latentforest.model.covariances import is_definite
 from latentforest.model.structure import Structure
 
 # How far the sum of a distribution may be from one.
@@ -119,11 +120,8 @@ def _check_pouch(
         where += _describe_row(structure, pouch[0], row)
         if not np.array_equal(matrix, matrix.T):
             raise ModelError(f"{where}: must be symmetric, got {matrix.tolist()}")
-        spread = np.sqrt(np.diag(matrix))
-        try:
-            np.linalg.cholesky(matrix / np.outer(spread, spread))
-        except np.linalg.LinAlgError:
-            raise ModelError(f"{where}: must be positive definite, got {matrix.tolist()}") from None
+        if not is_definite(matrix):
+            raise ModelError(f"{where}: must be positive definite, got {matrix.tolist()}")
 
 
 def join_covariances(

@@ -19,6 +19,7 @@ from latentforest.model.conjugate import (
     NormalRegression,
     NormalWishart,
 )
+from latentforest.model.covariances import is_definite, standardize
 from latentforest.model.gaussian import find_components
 from latentforest.model.network import Network
 from latentforest.model.parameters import pack_tables
@@ -232,15 +233,9 @@ def _is_definite(matrices: Floats) -> bool:
     diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
     if not np.all(diagonal > 0):
         return False
-    spread = np.sqrt(diagonal)
-    scaled = matrices / (spread[..., :, None] * spread[..., None, :])
-    if np.abs(scaled - np.swapaxes(scaled, -1, -2)).max() > TOLERANCE:
-        return False
-    try:
-        np.linalg.cholesky(scaled)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    _, scaled = standardize(matrices)
+    is_symmetric = np.abs(scaled - np.swapaxes(scaled, -1, -2)).max() <= TOLERANCE
+    return bool(is_symmetric) and is_definite(matrices)
 
 
 def _expect(structure: Structure, posterior: Mapping[str, Conjugate]) -> Floats:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ParameterError
+from latentforest.model.covariances import factorize
 from latentforest.model.structure import Structure
 
 Column = NDArray[np.signedinteger | np.float64]
@@ -96,8 +97,7 @@ def _draw_pouch(
     size = len(pouch)
     tables = np.stack([structure.table_view(parameters, each) for each in pouch], axis=-2)
     tables = tables.reshape(-1, size, 1 + size)
-    spread = np.sqrt(np.diagonal(tables[..., 1:], axis1=-2, axis2=-1))
-    roots = np.linalg.cholesky(tables[..., 1:] / (spread[:, :, None] * spread[:, None, :]))
+    spread, roots = factorize(tables[..., 1:])
     noise = np.einsum("rij,rj->ri", roots[rows], rng.standard_normal((len(rows), size)))
     values = tables[rows, :, 0] + spread[rows] * noise
     return {each: np.ascontiguousarray(values[:, j]) for j, each in enumerate(pouch)}

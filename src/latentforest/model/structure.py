@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from latentforest.data.variable import Variable
 from latentforest.errors import ModelError
+from latentforest.model import graphs
 
 Value = TypeVar("Value")
 Parents = Mapping[str, str | Sequence[str]]
@@ -219,6 +220,22 @@ class Structure:
     def neighbours(self, name: str) -> tuple[str, ...]:
         """Return the names of a variable's parents, then of its children."""
         return self.parents(name) + self.children(name)
+
+    def d_separated(self, x: graphs.Names, y: graphs.Names, given: graphs.Names = ()) -> bool:
+        """Say whether the graph makes variables independent, see `Network.d_separated`."""
+        return graphs.d_separated(self, x, y, given)
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Return what makes a variable independent of all others: `Network.markov_blanket`."""
+        return graphs.markov_blanket(self, name)
+
+    def moral_graph(self) -> dict[str, tuple[str, ...]]:
+        """Return the neighbours of each variable, see `Network.moral_graph`."""
+        return graphs.moral_graph(self)
+
+    def cpdag(self) -> graphs.EquivalenceClass:
+        """Return the class of structures with the same independences, see `Network.cpdag`."""
+        return graphs.cpdag(self)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a variable's table: categorical parents' axes, then its own."""

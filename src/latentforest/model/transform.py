@@ -18,16 +18,8 @@ Floats = NDArray[np.float64]
 
 def reroot(structure: Structure, parameters: Floats, name: str) -> tuple[Structure, Floats]:
     """Turn the arcs between a variable and the root of its tree around, by Bayes' rule."""
-    if not structure.is_forest:
-        raise ModelError(
-            f"only a forest can be rooted at {name!r}: a variable has more than one parent"
-        )
-    if name in structure.continuous:
-        raise ModelError(f"variable {name!r} is continuous; only a categorical one can be a root")
     path = _path_from_root(structure, name)
-    turned: dict[str, tuple[str, ...]] = {child: (parent,) for child, parent in pairwise(path)}
-    turned[name] = ()
-    rerooted = structure.rewired(turned)
+    rerooted = root_structure(structure, name)
     tables = _turn_tables(structure, parameters, path)
     flat = np.empty(rerooted.n_values)
     rerooted.copy_tables(flat, structure, parameters, but=tables)
@@ -36,7 +28,32 @@ def reroot(structure: Structure, parameters: Floats, name: str) -> tuple[Structu
     return rerooted, flat
 
 
+def root_structure(structure: Structure, name: str) -> Structure:
+    """Turn the arcs between a variable and the root above it around.
+
+    The structure need not be a forest, but no variable on that way may have two parents.
+    """
+    if name in structure.continuous:
+        raise ModelError(f"variable {name!r} is continuous; only a categorical one can be a root")
+    path = _path_from_root(structure, name)
+    turned: dict[str, tuple[str, ...]] = {child: (parent,) for child, parent in pairwise(path)}
+    return structure.rewired({**turned, name: ()})
+
+
+def can_be_root(structure: Structure, name: str) -> bool:
+    """Whether a variable can be made a root by turning arcs around that stand alone."""
+    while parents := structure.parents(name):
+        if len(parents) > 1:
+            return False
+        name = parents[0]
+    return True
+
+
 def _path_from_root(structure: Structure, name: str) -> list[str]:
+    if not can_be_root(structure, name):
+        raise ModelError(
+            f"only a forest can be rooted at {name!r}: a variable has more than one parent"
+        )
     path = [name]
     while parents := structure.parents(path[-1]):
         path.append(parents[0])

@@ -11,7 +11,8 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.data.table import Table
 from latentforest.errors import DataError
-from latentforest.inference.forest import Forest, PatternedData, require_categorical
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData, require_categorical
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.network import Network
 
@@ -55,7 +56,7 @@ def compute_goodness_of_fit(network: Network, data: PatternedData | Dataset) -> 
         raise DataError("G² and X² need complete rows; this table has missing values")
     merged, _ = table.merged()
     cells = PatternedData(merged)
-    log_p = Forest(network.structure, cells).row_log_likelihoods(network.parameters)
+    log_p = make_engine(network.structure, cells).row_log_likelihoods(network.parameters)
     counts, total = merged.weights, float(merged.weights.sum())
     seen = counts > 0
     counts, log_p = counts[seen], log_p[seen]
@@ -156,7 +157,9 @@ def _expect_pairs(network: Network, edges: AnyArray) -> FloatArray:
 
 
 def compute_pair_marginals(network: Network, first: str, others: Sequence[str]) -> list[FloatArray]:
-    """Return the joint distribution of one variable with each of some others, in a forest."""
+    """Return the joint distribution of one variable with each of some others."""
+    if not network.structure.is_forest:
+        return [network.query([first, name]) for name in others]
     rooted = network.rooted_at(first)
     structure = rooted.structure
     joint: dict[str, FloatArray] = {}

@@ -225,3 +225,15 @@ def test_a_structure_of_a_tree():
     assert structure.latents == ("Y2",)
     assert structure.neighbours("Y2") == ("a", "Y1", "c")
     assert structure.neighbours("alone") == ()
+
+
+def test_continuous_columns_have_no_children():
+    variables = [Variable("a", ("0", "1")), *map(Variable, "xyz")]
+    edges = (Edge(0, 1, 1.0, 0.1), Edge(2, 3, 1.0, 0.1))
+    structure = build_structure(DistanceTree(4, 4, edges), variables)
+    assert {name: structure.parents(name) for name in "axyz"} == {
+        "a": (),
+        "x": ("a",),
+        "y": (),
+        "z": (),
+    }

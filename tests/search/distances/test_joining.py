@@ -28,7 +28,7 @@ def test_trees_that_depend_on_each_other_are_joined():
     truth = random_latent_tree(12, depth=2, width=2, strength=0.7, random_state=0)
     data = generate(truth, 3000, random_state=0)
     network, forest = fit_to(cut(truth, ["Y3"]), data)
-    joined = join_trees(network, forest, data)
+    joined = join_trees(network, forest.data, data)
     assert len(joined.structure.roots) == 1
     assert "Y3" in [*joined.structure.neighbours("Y1"), *joined.structure.neighbours("Y2")]
     better, _ = fit_to(joined, data)
@@ -41,7 +41,7 @@ def test_independent_trees_stay_apart(seed):
     truth = random_latent_forest(3, 12, depth=1, random_state=seed)
     data = generate(truth, 2000, missing_rate=0.1, random_state=seed)
     network, forest = fit_to(truth, data)
-    assert join_trees(network, forest, data) is network
+    assert join_trees(network, forest.data, data) is network
 
 
 @pytest.mark.parametrize("missing_rate", [0.0, 0.2])
@@ -49,7 +49,7 @@ def test_a_column_alone_is_joined_to_a_latent_variable(missing_rate):
     truth = random_latent_tree(8, depth=1, strength=0.6, random_state=2)
     data = generate(truth, 2000, missing_rate, random_state=2)
     network, forest = fit_to(cut(truth, ["X5"]), data)
-    joined = join_trees(network, forest, data)
+    joined = join_trees(network, forest.data, data)
     assert joined.structure.parents("X5") == ("Y1",)
     np.testing.assert_allclose(joined.cpd("X5").sum(axis=1), 1.0)
 
@@ -59,7 +59,7 @@ def test_columns_alone_are_not_joined_to_each_other():
     data = Dataset([Variable(name, ("0", "1")) for name in "ab"], [x, x])
     network = Network(Structure(data.variables, {}), [0.5, 0.5, 0.5, 0.5])
     forest = Forest(network.structure, PatternedData(data))
-    assert join_trees(network, forest, data) is network
+    assert join_trees(network, forest.data, data) is network
 
 
 def test_gain():

@@ -1,5 +1,7 @@
 """Growing forests: trees, candidates and where they meet."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -14,9 +16,9 @@ from latentforest.search.incremental.candidate import join_trees
 from latentforest.search.incremental.context import GrowthContext, GrowthEffort
 from latentforest.search.incremental.growth import GrowingForest
 from latentforest.search.incremental.node_addition import add_node
-from latentforest.search.incremental.root_posterior import compute_root_posterior
 from latentforest.search.incremental.states import introduce_state, remove_state
 from latentforest.search.incremental.tree import (
+    compute_root_posterior,
     find_possible_roots,
     fit_tree,
     make_single_tree,
@@ -61,7 +63,10 @@ def grow(forest, n_steps):
 
 def measure(context, structure, q, lines):
     """Bound of a tree at a posterior, from its definition."""
-    forest, prior = Forest(structure, context.data), pack_priors(structure, context.priors)
+    forest, prior = (
+        Forest(structure, context.data, is_variational=True),
+        pack_priors(structure, context.priors),
+    )
     value, lost = forest.log_likelihood(find_potentials(forest, q))
     assert lost == 0
     value -= find_divergence(forest, prior, q)
@@ -192,7 +197,7 @@ def test_shares_of_a_latent_root_are_its_posterior(missing):
     forest.take(add_node(context, (forest._tops["c0"], forest._tops["x0"])))
     tree = forest.take(add_arc(context, forest._tops["Y1"], forest._tops["c2"]))
     shares = compute_root_posterior(context, tree)
-    plan = Forest(tree.structure, context.data)
+    plan = Forest(tree.structure, context.data, is_variational=True)
     phi = find_potentials(plan, tree.posterior)
     logs = np.log(tree.structure.table_view(phi, "Y1"))[None].repeat(300, axis=0)
     for name in ("c0", "c2"):
@@ -217,3 +222,45 @@ def test_what_is_known_of_a_pair_is_kept_until_it_changes():
     fresh = GrowingForest(context, turns=False)
     grow(fresh, 2)
     assert fresh.score == forest.score
+
+
+def interrupt(function, wanted, *arguments):
+    """Call a function with Ctrl-C pressed at one of its instructions; tell whether it was."""
+    n_done = 0
+
+    def trace(frame, event, argument):
+        nonlocal n_done
+        if frame.f_code is not function.__code__:
+            return None
+        frame.f_trace_opcodes = True
+        n_done += event == "opcode"
+        if n_done == wanted:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function(*arguments)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_no_tree_is_lost_whenever_the_user_interrupts():
+    context = make_context(make_table(n_rows=60))
+    joined = GrowingForest(context, turns=True)
+    tree = joined.take(add_arc(context, joined._tops["c0"], joined._tops["c2"]))
+    wanted = 0
+    is_over = False
+    while not is_over:
+        wanted += 1
+        forest = GrowingForest(context, turns=True)
+        is_over = not interrupt(GrowingForest._put, wanted, forest, tree, ("c0", "c2"))
+        names = [name for each in forest.trees.values() for name in each.names]
+        assert sorted(names) == sorted(context.table.names)
+        assert sorted(forest.posteriors()) == sorted(context.table.names)
+    assert wanted > 50
+    assert list(forest.trees) == list(joined.trees)

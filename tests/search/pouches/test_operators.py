@@ -7,7 +7,6 @@ from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.region import fit_region, make_region
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.posteriors import compute_posteriors
 from latentforest.search.pouches.candidate import fit_locally, name_rests
 from latentforest.search.pouches.evidence import Evidence
 from latentforest.search.pouches.operators.limbs import (
@@ -174,7 +173,7 @@ def test_posteriors_are_those_of_the_engine(case):
     network, data, evidence = case
     forest = Forest(network.structure, data)
     for name in network.latents:
-        (expected,) = compute_posteriors(forest, network, [name])
+        (expected,) = forest.posteriors(network.parameters, [name])
         np.testing.assert_allclose(evidence.posteriors[name], expected, atol=1e-9)
 
 

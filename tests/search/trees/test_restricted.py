@@ -6,6 +6,7 @@ import pytest
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings
+from latentforest.estimation.starts import random_starts
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.messages import Messages
@@ -578,3 +579,20 @@ def test_messages_are_computed_once_for_all_candidates():
     model = draw_model(0)
     assert isinstance(model.messages, Messages)
     assert model.messages is model.messages
+
+
+def test_every_candidate_has_its_own_random_starts_in_the_slow_way(monkeypatch):
+    model = make_model(*draw_contradiction(1e-3, 6))
+    seeds = {}
+
+    def note(structure, dataset, n_starts, seed):
+        seeds.setdefault(str(current), []).append(seed)
+        return random_starts(structure, dataset, n_starts, seed)
+
+    monkeypatch.setattr(restricted_module, "random_starts", note)
+    candidates = [each for each in propose(model) if each.operator == "NR"]
+    for current in (*candidates, *reversed(candidates)):
+        fit_slowly(model, current, LocalEffort(2, 1, 5))
+    assert len(candidates) > 5
+    assert all(first == second for first, second in seeds.values())
+    assert len({first for first, _ in seeds.values()}) == len(candidates)

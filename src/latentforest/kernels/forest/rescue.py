@@ -43,6 +43,8 @@ from latentforest.kernels.layout import (
 )
 from latentforest.kernels.types import FloatArray, LongArray
 
+LOG_SMALL = -256 * math.log(2.0)  # as in `propagation`: patterns above it are never scaled
+
 
 @part
 def add_logs(a: float, b: float) -> float:
@@ -229,7 +231,11 @@ def add_row(
 def message_of_pattern(
     plan: Plan, work: Workspace, theta: FloatArray, u: int, p: int, result: FloatArray
 ) -> None:
-    """Fill ``result`` with the message of a node for one pattern, its largest entry one."""
+    """Fill ``result`` with the message of a node for one pattern; scaled only if it is tiny.
+
+    Then the largest entry is one. A pattern that needs no scaling has no factor of its own, whether
+    other patterns were scaled, or are impossible, or not.
+    """
     nodes, widest = plan.nodes, 1
     for v in range(0, nodes.shape[0], N_FIELDS):
         widest = max(widest, nodes[v + CARD], nodes[v + WIDTH])
@@ -241,5 +247,6 @@ def message_of_pattern(
     largest = -np.inf
     for k in range(nodes[u + WIDTH]):
         largest = max(largest, message[u, k])
+    scale = largest if -np.inf < largest < LOG_SMALL else 0.0
     for k in range(nodes[u + WIDTH]):
-        result[k] = math.exp(message[u, k] - largest) if largest > -np.inf else 0.0
+        result[k] = math.exp(message[u, k] - scale)

@@ -13,17 +13,18 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.inference.columns import summarize
-from latentforest.inference.forest import Forest
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.mixed_information import gaussian_gain
-from latentforest.inference.posteriors import compute_posteriors, fill_impossible
+from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 from latentforest.search.distances.one_by_one import guess_gaussians
 from latentforest.search.tables import pack, soften
+from latentforest.ties import sort_best_first
 
 
-def join_trees(network: Network, forest: Forest, table: Dataset) -> Network:
+def join_trees(network: Network, data: PatternedData, table: Dataset) -> Network:
     """Add edges between trees, the strongest first, as long as each might raise BIC.
 
     An edge joins two latent variables, or a latent variable and a column that is alone. Whether it
@@ -37,7 +38,7 @@ def join_trees(network: Network, forest: Forest, table: Dataset) -> Network:
     table
         The rows that it was fitted to.
     """
-    values = _find_ends(network, forest, table)
+    values = _find_ends(network, data, table)
     tree = _number_trees(network.structure)
     numbers = set(network.structure.continuous)
     gains = []
@@ -52,7 +53,8 @@ def join_trees(network: Network, forest: Forest, table: Dataset) -> Network:
                 gain = measure_gain(joint)
             if gain > 0:
                 gains.append((gain, a, b, joint))
-    for _, a, b, joint in sorted(gains, key=lambda each: -each[0]):
+    for i in sort_best_first([gain for gain, *_ in gains]):
+        _, a, b, joint = gains[i]
         if tree[a] != tree[b] and b in numbers:
             network = pack(network.structure.with_parents({b: a}), network, {b: joint})
         elif tree[a] != tree[b]:
@@ -88,11 +90,10 @@ def _measure_number(table: Dataset, name: str, shares: FloatArray) -> tuple[floa
     return gain - price, gaussians
 
 
-def _find_ends(network: Network, forest: Forest, table: Dataset) -> dict[str, FloatArray]:
+def _find_ends(network: Network, data: PatternedData, table: Dataset) -> dict[str, FloatArray]:
     """Where edges may end: posteriors of the latent variables, values of the columns alone."""
     structure = network.structure
-    posteriors = compute_posteriors(forest, network, structure.latents)
-    fill_impossible(posteriors, network, structure.latents)
+    posteriors, _ = Rows(network, data).filled_posteriors(structure.latents)
     ends = dict(zip(structure.latents, posteriors, strict=True))
     for name in structure.observed:
         if name in structure.continuous:

@@ -19,15 +19,17 @@ from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.columns import summarize
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.mixed_information import expected_moments
-from latentforest.inference.posteriors import compute_posteriors, fill_impossible
+from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.search.regularity import most_states
 from latentforest.search.tables import soften
+from latentforest.ties import is_higher
 
 LATENT = "latent"  # name of the class variable; columns are numbered
 ANY_NUMBER = 1 << 16  # of states that a continuous column can tell apart
@@ -157,19 +159,17 @@ def _fit_classes(
     for n_states in stepwise.list_counts(bounds):
         variables = [Variable.hidden(LATENT, n_states), *columns.variables]
         structure = Structure(variables, dict.fromkeys(columns.names, LATENT))
-        forest = Forest(structure, data)
+        engine = make_engine(structure, data)
         seed = (stepwise.seed * 1_000_003 + number * 1009 + n_states) % 2**31
         starts = random_starts(structure, data.dataset, stepwise.n_starts, seed)
-        result = fit(forest, starts, settings=stepwise.settings, deadline=stepwise.deadline)
+        result = fit(engine, starts, settings=stepwise.settings, deadline=stepwise.deadline)
         if result.monitor.was_interrupted:
             raise KeyboardInterrupt
         score = bic(FitSummary(result.log_likelihood, structure.dimension, data.total_weight))
-        if best is not None and score <= best[0]:
+        if best is not None and not is_higher(score, best[0]):
             break
         network = Network.trusted(structure, result.parameters)
-        posteriors = compute_posteriors(forest, network, [LATENT])
-        fill_impossible(posteriors, network, [LATENT])
-        best = score, posteriors[0]
+        best = score, Rows(network, data).filled_posteriors([LATENT])[0][0]
     assert best is not None  # for the type checker: at least one number is tried
     return best[1]
 
@@ -192,8 +192,10 @@ def _assemble(structure: Structure, dataset: Dataset, posteriors: dict[str, Floa
     tables = {}
     for name in structure.names:
         if name in structure.continuous:
-            above = structure.parents(name)
+            above = structure.categorical_parents(name)
             tables[name] = guess_gaussians(dataset, name, values[above[0]] if above else None)
+            if structure.continuous_parents(name):  # two columns alone: a line, which EM finds
+                tables[name] = np.insert(tables[name], 1, 0.0)
             continue
         weighted = dataset.weights[:, None] * values[name]
         counts = weighted.sum(axis=0)

@@ -73,7 +73,11 @@ def _merge(n_nodes: int, edges: Sequence[Edge]) -> AnyArray:
 
 
 def build_structure(tree: DistanceTree, variables: Sequence[Variable]) -> Structure:
-    """Make latent variables of two states, Y1, Y2, …, of the hidden nodes; root where they are."""
+    """Make latent variables of two states, Y1, Y2, …, of the hidden nodes; root where they are.
+
+    Continuous columns have no children: two of them with an edge of their own are cut apart, and
+    a tree without hidden nodes is rooted at a categorical column.
+    """
     everything = list(variables)
     names = [variable.name for variable in variables]
     for _ in range(tree.n_observed, tree.n_nodes):
@@ -81,11 +85,13 @@ def build_structure(tree: DistanceTree, variables: Sequence[Variable]) -> Struct
         everything.append(Variable.hidden(names[-1], 2))
     neighbours: list[list[int]] = [[] for _ in names]
     for a, b, *_ in tree.edges:
-        neighbours[a].append(b)
-        neighbours[b].append(a)
+        if everything[a].is_categorical or everything[b].is_categorical:
+            neighbours[a].append(b)
+            neighbours[b].append(a)
     parents: dict[str, str] = {}
     reached: set[int] = set()
-    for root in reversed(range(tree.n_nodes)):
+    last_first = reversed(range(tree.n_nodes))
+    for root in sorted(last_first, key=lambda node: not everything[node].is_categorical):
         stack = [] if root in reached else [root]
         reached.add(root)
         while stack:

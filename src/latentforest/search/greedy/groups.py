@@ -11,12 +11,14 @@ import numpy as np
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.starts import random_starts, split_starts
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.search.naming import name_latents, name_new_latent
+from latentforest.ties import choose_best, is_higher
 
 COVARIANCES = ("diagonal", "full", "best")
 N_BESIDES = 4  # random starts beside those of one class less, one of them split
@@ -89,7 +91,7 @@ class GroupFits:
         if key not in self._known:
             names = self.order(columns)
             found = [self._climb(names, is_joint) for is_joint in self.list_forms(names)]
-            self._known[key] = max(found, key=lambda model: model.bic)
+            self._known[key] = choose_best(found, lambda model: model.bic)
         return self._known[key]
 
     def has(self, columns: Sequence[str]) -> bool:
@@ -119,7 +121,7 @@ class GroupFits:
             return best  # a mixture of distributions of one column is one of them
         for n_states in range(2, self.settings.max_states + 1):
             model = self._fit(names, n_states, is_joint, best)
-            if model.bic <= best.bic:
+            if not is_higher(model.bic, best.bic):
                 break
             best = model
         return best
@@ -128,7 +130,7 @@ class GroupFits:
         self, names: tuple[str, ...], n_states: int, is_joint: bool, earlier: GroupModel | None
     ) -> GroupModel:
         structure = self.make_structure(names, n_states, is_joint)
-        forest, settings = Forest(structure, self.data), self.settings
+        forest, settings = make_engine(structure, self.data), self.settings
         seed = zlib.crc32("\0".join([*names, str(n_states)]).encode()) ^ settings.seed
         is_split = earlier is not None and bool(earlier.network.latents)
         n_starts = settings.n_starts if n_states > 1 else 1

@@ -22,6 +22,7 @@ from latentforest.estimation.small_rows import ANY_NUMBER, AnyFits, RowModel, Sm
 from latentforest.inference.forest import PatternedData
 from latentforest.kernels.types import BoolArray, FloatArray
 from latentforest.search.regularity import most_states
+from latentforest.ties import choose_best, find_best, sort_best_first
 
 Tell = Callable[[int, int], bool]  # columns done, islands so far; whether to go on
 
@@ -93,7 +94,7 @@ class IslandBuilder:
         home = {member: island for island in islands for member in island}
         members = list(home)
         for j in columns:
-            closest = members[int(self.information[j, members].argmax())]
+            closest = members[find_best(self.information[j, members])]
             home[closest].append(j)
 
     def grow(self) -> list[int]:
@@ -105,7 +106,7 @@ class IslandBuilder:
         while len(S) < min(self.settings.max_size, self.pairs.n_left):
             X = self.pairs.closest_to(closeness, S)
             if len(S) >= 3:  # with three columns, one latent variable is always enough
-                W = max(S, key=lambda member: self.information[member, X])
+                W = S[find_best(self.information[S, X])]
                 if not self.is_unidimensional(S, W, X):
                     S.remove(W)
                     break
@@ -131,7 +132,7 @@ class IslandBuilder:
         if n is None or len(others) <= n:
             return others
         closeness = self.information[W, others] + self.information[X, others]
-        return [others[j] for j in np.sort(np.argsort(-closeness, kind="stable")[:n])]
+        return [others[j] for j in sorted(sort_best_first(closeness)[:n])]
 
     def read(self, columns: Sequence[int]) -> Counts | SmallRows:
         """Take some columns: as a table of counts, or row by row if some are continuous."""
@@ -175,8 +176,8 @@ class IslandBuilder:
                 and n_far <= self._limit([*far, n_near])
                 and self._bound(counts, n_near, n_far, is_far) > limit
             ]
-            better = max(candidates, key=self._bic, default=best)
-            if self._bic(better) <= self._bic(best):
+            better = choose_best([best, *candidates], self._bic)
+            if better is best:
                 break
             best = better
         return best
@@ -238,16 +239,16 @@ class ClosestPairs:
         for j in columns:
             row = np.where(self.is_left, self.information[j], -np.inf)
             row[j] = -np.inf
-            self.partner[j] = int(row.argmax())
+            self.partner[j] = find_best(row)
             self.value[j] = row[self.partner[j]]
 
     def closest(self) -> tuple[int, int]:
         """The closest pair."""
-        first = int(self.value.argmax())
+        first = find_best(self.value)
         return first, int(self.partner[first])
 
     def closest_to(self, closeness: FloatArray, members: Sequence[int]) -> int:
         """The column that is closest to some members."""
         row = np.where(self.is_left, closeness, -np.inf)
         row[list(members)] = -np.inf
-        return int(row.argmax())
+        return find_best(row)

@@ -11,7 +11,7 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.inference.distances import cut_numbers
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import make_engine
 from latentforest.inference.information import mutual_information
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
@@ -65,7 +65,7 @@ class MergerScreen:
         """BIC after a few iterations."""
         fits = self._fits
         result = fit(
-            Forest(structure, fits.data),
+            make_engine(structure, fits.data),
             start,
             settings=SETTINGS,
             deadline=fits.settings.deadline,

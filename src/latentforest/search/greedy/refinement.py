@@ -15,10 +15,9 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.estimation.em import EMSettings
-from latentforest.inference.forest import Forest
 from latentforest.inference.information import indicators, joint_counts, posterior_information
 from latentforest.inference.mixed_information import expected_moments, gaussian_gain
-from latentforest.inference.posteriors import compute_all_posteriors
+from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.search.tables import pack
@@ -33,6 +32,7 @@ from latentforest.search.trees.operators import (
 from latentforest.search.trees.restricted import evaluate_restricted
 from latentforest.search.trees.tree import LatentTree, Rules
 from latentforest.search.trees.tree_candidate import TreeCandidate
+from latentforest.ties import find_best, sort_best_first
 
 LEAST_GAIN = 0.5  # of BIC, for a candidate to be applied with others
 HOPELESS = -20.0  # gain of BIC below which a variable is not judged again until it is touched
@@ -93,11 +93,8 @@ class Refinement:
         if awake is not None:
             candidates = [each for each in candidates if subject_of(each) in awake]
         proposals = evaluate_restricted(model, candidates, effort, _say_nothing)
-        judged = [
-            (model.score(each.log_likelihood, each.candidate.change) - model.bic, each)
-            for each in proposals
-        ]
-        return sorted(judged, key=lambda pair: -pair[0])
+        scores = [model.score(each.log_likelihood, each.candidate.change) for each in proposals]
+        return [(scores[i] - model.bic, proposals[i]) for i in sort_best_first(scores)]
 
 
 def _say_nothing(_: object) -> None:
@@ -143,9 +140,8 @@ def inform(model: Model) -> tuple[FloatArray, dict[str, FloatArray]]:
     Pseudo-frequencies given the whole rows: they favour the latent variable that a column has.
     """
     table = model.data.dataset
-    forest = Forest(model.network.structure, model.data)
-    posteriors = compute_all_posteriors(forest, model.network)
-    right = [posteriors[name] for name in model.network.latents]
+    rows = Rows(model.network, model.data)
+    right = [model.data.gather(found) for found in rows.posteriors(model.network.latents)]
     parts = []
     for start in range(0, table.n_columns, COLUMNS_AT_ONCE):
         names = table.names[start : start + COLUMNS_AT_ONCE]
@@ -155,7 +151,7 @@ def inform(model: Model) -> tuple[FloatArray, dict[str, FloatArray]]:
     for j, name in enumerate(table.names):
         if not table.variable(name).is_categorical:
             information[j] = _inform_number(model, name, right)
-    return information, posteriors
+    return information, dict(zip(model.network.latents, right, strict=True))
 
 
 def _rows_of(table: Dataset, name: str) -> FloatArray:
@@ -248,10 +244,10 @@ def _move_columns(model: Model) -> tuple[Network, int]:
     homes = [structure.parents(name) for name in table.names]
     home = np.array([place[parents[0]] if parents else -1 for parents in homes])
     n_columns = np.bincount(home[home >= 0], minlength=len(latents))
-    best = score.argmax(axis=1)
+    best = np.array([find_best(row) for row in score], np.intp)
     gain = np.where(home >= 0, score.max(axis=1) - score[np.arange(len(home)), home], 0.0)
     parents, tables = dict[str, tuple[str, ...]](), dict[str, FloatArray]()
-    for j in np.argsort(-gain, kind="stable"):
+    for j in sort_best_first(gain):
         if gain[j] <= LEAST_GAIN:
             break
         if n_columns[home[j]] > 2:

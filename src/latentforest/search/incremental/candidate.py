@@ -130,7 +130,7 @@ def fit_candidate(
     messages = {**parts[0].messages, **parts[1].messages}
     masks = {**parts[0].masks, **parts[1].masks}
     free = [name for name in structure.names if name not in messages]
-    forest = Forest(structure, context.data, free, messages, masks)
+    forest = Forest(structure, context.data, free, messages, masks, is_variational=True)
     prior = pack_priors(structure, context.priors)
     result = fit_posterior(forest, starts, prior, context.effort.local)
     if result.monitor.was_interrupted:

@@ -24,15 +24,16 @@ from latentforest.search.incremental.arc_addition import add_arc, is_allowed
 from latentforest.search.incremental.candidate import NEW, JoinCandidate, adopt, rename
 from latentforest.search.incremental.context import GrowthContext
 from latentforest.search.incremental.node_addition import add_node
-from latentforest.search.incremental.root_posterior import compute_root_posterior
 from latentforest.search.incremental.tree import (
     GrowingTree,
     TreeTop,
+    compute_root_posterior,
     find_possible_roots,
     make_single_tree,
     reroot,
 )
 from latentforest.search.naming import name_new_latent
+from latentforest.ties import sort_best_first
 
 Pair = tuple[str, str]
 
@@ -174,11 +175,11 @@ class GrowingForest:
         return tree
 
     def _put(self, tree: GrowingTree, gone: Sequence[str]) -> None:
-        """Put a tree in the place of others."""
+        """Put a tree in the place of others, at once: Ctrl-C in between must not lose one."""
+        stay = {root: each for root, each in self.trees.items() if root not in gone}
+        self.trees = {**stay, tree.root: tree}
         for root in gone:
-            self.trees.pop(root, None)
             self.possible_roots.pop(root, None)
-        self.trees[tree.root] = tree
         self.home.update(dict.fromkeys(tree.names, tree.root))
         possible_roots = find_possible_roots(self.context, tree) if self.turns else {tree.root: 0.0}
         self.possible_roots[tree.root] = possible_roots
@@ -244,7 +245,7 @@ class Associations:
         names = forest.working_set
         index = np.array([place[name] for name in names])
         rows, columns = forest.find_pairs(names)
-        order = np.argsort(-self.values[index[rows], index[columns]], kind="stable")[:n_pairs]
+        order = sort_best_first(self.values[index[rows], index[columns]])[:n_pairs]
         return [(names[rows[i]], names[columns[i]]) for i in order]
 
     def update(self, context: GrowthContext, tree: GrowingTree) -> None:

@@ -22,6 +22,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings
 from latentforest.estimation.posterior_vector import (
@@ -159,7 +161,7 @@ def fit_tree(
         top = make_bare_top(context, root)
         return GrowingTree(root, structure, top.posterior, lines, top.bound + evidence, top)
     prior = pack_priors(structure, context.priors)
-    forest = Forest(structure, context.data)
+    forest = Forest(structure, context.data, is_variational=True)
     settings = context.effort.step if settings is None else settings
     result = fit_posterior(forest, posterior, prior, settings, deadline=deadline)
     if result.monitor.was_interrupted:
@@ -170,6 +172,14 @@ def fit_tree(
     else:
         top = _cut_top(context, forest, root, result.parameters)
     return GrowingTree(root, structure, result.parameters, lines, bound, top)
+
+
+def compute_root_posterior(context: GrowthContext, tree: GrowingTree) -> FloatArray:
+    """Return the posterior of a latent root in every row; uniform where it is not known."""
+    forest = Forest(tree.structure, context.data, is_variational=True)
+    potentials = find_potentials(forest, tree.posterior)
+    (posterior,) = forest.posteriors(potentials, [tree.root])
+    return np.asarray(np.nan_to_num(posterior, nan=1.0 / posterior.shape[1]))
 
 
 def _cut_top(context: GrowthContext, forest: Forest, root: str, posterior: FloatArray) -> TreeTop:
@@ -190,7 +200,7 @@ def _cut_top(context: GrowthContext, forest: Forest, root: str, posterior: Float
     prior = pack_priors(structure, context.priors)
     q, free = prior.copy(), tuple(name for name in structure.names if name not in messages)
     copy_families(whole, posterior, structure, q, free)
-    here = Forest(structure, context.data, free, messages, masks)
+    here = Forest(structure, context.data, free, messages, masks, is_variational=True)
     value, _ = here.log_likelihood(find_potentials(here, q))
     bound = value - find_divergence(here, prior, q, free)
     return TreeTop(root, structure, q, bound, messages, masks)

@@ -15,6 +15,7 @@ from latentforest.search.pouches.evidence import Evidence
 from latentforest.search.trees.candidate import Candidate, LocalEffort, Proposal
 from latentforest.search.trees.model import Model
 from latentforest.search.trees.search import Rank, Tell
+from latentforest.ties import sort_best_first
 
 
 class PouchEvaluation:
@@ -44,8 +45,8 @@ class PouchEvaluation:
         for proposal in fits:
             proposals.append(proposal)
             tell([proposal])
-        proposals.sort(key=lambda p: -rank(model, p.log_likelihood, p.candidate.change))
-        return proposals[:n_winners]
+        ranks = [rank(model, p.log_likelihood, p.candidate.change) for p in proposals]
+        return [proposals[i] for i in sort_best_first(ranks)[:n_winners]]
 
     def _find_evidence(self, model: Model) -> Evidence:
         if self._evidence is None or self._evidence[0] is not model:
@@ -69,10 +70,9 @@ def _screen(
     chosen: list[PouchCandidate] = []
     for group in by_operator.values():
         if most is not None and len(group) > most:
-            promise = {
-                id(c): rank(model, model.log_likelihood + c.estimate(evidence), c.change)
-                for c in group
-            }
-            group.sort(key=lambda c: -promise[id(c)])
+            promises = [
+                rank(model, model.log_likelihood + c.estimate(evidence), c.change) for c in group
+            ]
+            group = [group[i] for i in sort_best_first(promises)]
         chosen += group[:most]
     return chosen

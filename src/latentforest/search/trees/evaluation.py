@@ -10,6 +10,7 @@ from latentforest.search.trees.completion.screening import screen
 from latentforest.search.trees.model import Model
 from latentforest.search.trees.restricted import evaluate_restricted
 from latentforest.search.trees.search import Rank, Tell
+from latentforest.ties import sort_best_first
 
 
 def pick_by_restricted_likelihood(
@@ -26,8 +27,8 @@ def pick_by_restricted_likelihood(
     """
     candidates = screen(model, candidates, rank, effort.max_candidates, lambda: tell(()))
     proposals = evaluate_restricted(model, candidates, effort, tell)
-    proposals.sort(key=lambda p: -rank(model, p.log_likelihood, p.candidate.change))
-    return proposals[:n_winners]
+    ranks = [rank(model, p.log_likelihood, p.candidate.change) for p in proposals]
+    return [proposals[i] for i in sort_best_first(ranks)[:n_winners]]
 
 
 EVALUATIONS = {"rl": pick_by_restricted_likelihood, "dc": pick_by_data_completion}

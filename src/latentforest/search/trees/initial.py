@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.data.variable import Variable
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.information import indicators, joint_counts, posterior_information
 from latentforest.inference.mixed_information import expected_moments, gaussian_gain
-from latentforest.inference.posteriors import compute_posteriors, fill_impossible
+from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.spanning import Edge, spanning_forest
@@ -24,6 +24,7 @@ from latentforest.search.regularity import most_states
 from latentforest.search.tables import mix, pack
 from latentforest.search.trees.operators.state_deletion import merge_states
 from latentforest.search.trees.states import Around, with_states
+from latentforest.ties import find_best
 
 BLUR = 0.05  # share of the uniform distribution in the table of a column below its latent copy
 
@@ -155,7 +156,7 @@ def _hang_column(
 ) -> tuple[int, FloatArray]:
     """Return the latent variable that tells most of a column, and the table of the column."""
     share = data.spread([indicators(data.dataset, name)])
-    best = int(posterior_information([share], hidden, data.row_weights)[0].argmax())
+    best = find_best(posterior_information([share], hidden, data.row_weights)[0])
     return best, _condition(joint_counts(hidden[best], share, data.row_weights))
 
 
@@ -167,7 +168,7 @@ def _hang_number(
     seen = ~np.isnan(values)
     x, weights = values[seen], data.row_weights[seen]
     gains = [gaussian_gain(x, each[seen], weights, about.least_variance) for each in hidden]
-    best = int(np.argmax(gains))
+    best = find_best(gains)
     _, means, variances = expected_moments(x, hidden[best][seen], weights, about.least_variance)
     return best, np.stack([means, variances], axis=1)
 
@@ -188,10 +189,7 @@ def _condition(counts: FloatArray) -> FloatArray:
 
 def _find_shares(network: Network, data: PatternedData) -> list[FloatArray]:
     """Posteriors of the latent variables, row by row."""
-    forest = Forest(network.structure, data)
-    shares = compute_posteriors(forest, network, network.latents)
-    fill_impossible(shares, network, network.latents)
-    return shares
+    return Rows(network, data).filled_posteriors(network.latents)[0]
 
 
 def _hang(network: Network, name: str, parent: str, table: FloatArray) -> Network:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from latentforest.estimation.em import EMSettings, fit
-from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
 from latentforest.inference.messages import Messages
 from latentforest.inference.rooting import reroot
 from latentforest.model.network import Network
@@ -81,8 +82,8 @@ def fit_fully(
         network = network.rooted_at(root)
     else:
         network = reroot(network, data)
-    forest = Forest(network.structure, data)
-    result = fit(forest, network.parameters, settings=settings, deadline=deadline)
+    engine = make_engine(network.structure, data)
+    result = fit(engine, network.parameters, settings=settings, deadline=deadline)
     if result.monitor.was_interrupted:
         raise KeyboardInterrupt
     fitted = Network.trusted(network.structure, result.parameters)

@@ -46,7 +46,7 @@ def draw_gaussians(
         return {}
     variables = [Variable.hidden(hub, card), *map(messages.network.structure.variable, numbers)]
     structure = Structure(variables, dict.fromkeys(numbers, hub))
-    seeder = Seeder(structure, messages.data.dataset, hub, numbers, messages.data.summary)
+    seeder = Seeder(structure, messages.data.dataset, (hub,), numbers, messages.data.summary)
     starts = np.empty((n_starts, structure.n_values))
     seeder.fill(starts, [seeder.draw(rng) for _ in range(n_starts)])
     places = {z: structure.offset(z) for z in numbers}

@@ -89,7 +89,8 @@ def fit_slowly(model: Model, candidate: Candidate, effort: LocalEffort) -> Propo
     for name in set(candidate.region).difference(structure.continuous):
         table = structure.table_view(guess, name)
         table[...] = soften(table)
-    random = random_starts(structure, dataset, effort.mu - 1, effort.seed)
+    seed = int(effort.generator(candidate.operator, str(candidate)).integers(2**31))
+    random = random_starts(structure, dataset, effort.mu - 1, seed)
     starts = np.concatenate([guess[None], random])
     settings = EMSettings(max_iterations=effort.nu, tolerance=0.0, accelerate=False)
     result = fit_region(region, starts, settings=settings)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from latentforest.data.table import Table
 from latentforest.errors import FileFormatError
@@ -23,6 +24,7 @@ from latentforest.search.trees.model import LEAST_GAIN, Model, fit_fully, is_bet
 from latentforest.search.trees.operators import NodeIntroduction
 from latentforest.search.trees.trace import Trace
 from latentforest.search.trees.tree import Rules
+from latentforest.ties import sort_best_first
 
 Say = Callable[[str], None]
 Rank = Callable[[Model, float, int], float]
@@ -60,6 +62,25 @@ class Fitted(NamedTuple):
     model: Model
     operator: str
     where: str
+
+
+class Settled:
+    """Pairs of a model and operators; models that nobody else holds are forgotten."""
+
+    def __init__(self) -> None:
+        self._operators: WeakKeyDictionary[Model, set[tuple[Any, ...]]] = WeakKeyDictionary()
+
+    def __contains__(self, pair: tuple[Model, tuple[Any, ...]]) -> bool:
+        return pair[1] in self._operators.get(pair[0], ())
+
+    def add(self, pair: tuple[Model, tuple[Any, ...]]) -> None:
+        """Keep a pair in mind."""
+        self._operators.setdefault(pair[0], set()).add(pair[1])
+
+    def forget(self, operator: Any) -> None:
+        """Forget all pairs with an operator."""
+        for model, known in list(self._operators.items()):
+            self._operators[model] = {each for each in known if operator not in each}
 
 
 @dataclass(frozen=True)
@@ -126,7 +147,7 @@ class Search:
     max_steps: int | None
     journal: Journal
     trace: Trace = field(default_factory=Trace)
-    settled: set[tuple[Model, tuple[Any, ...]]] = field(default_factory=set)
+    settled: Settled = field(default_factory=Settled)
     lifts: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
@@ -146,7 +167,7 @@ class Search:
         """Say whether new latent variables may have fewer states than the paper gives them."""
         self.rules = replace(self.rules, any_mediator=is_allowed)
         introduce = NodeIntroduction.propose
-        self.settled = {each for each in self.settled if introduce not in each[1]}
+        self.settled.forget(introduce)
 
     def start(self, fit: Callable[[], Model]) -> Model:
         """Fit the initial model."""
@@ -232,7 +253,7 @@ class Search:
             change = each.model.dimension - choice.model.dimension
             return choice.rank(choice.model, each.model.log_likelihood, change)
 
-        return sorted(found, key=rank, reverse=True)
+        return [found[i] for i in sort_best_first([rank(each) for each in found])]
 
     def _fit_reserves(self, choice: _Choice, proposals: Sequence[Proposal]) -> list[Fitted]:
         """Fit the reserves, but for those that fell short before and would do so again.

@@ -11,6 +11,7 @@ import numpy as np
 from latentforest.data.variable import Variable
 from latentforest.inference.messages import Messages
 from latentforest.kernels.types import FloatArray
+from latentforest.model.covariances import find_principal_axis
 from latentforest.model.network import Network
 from latentforest.search.tables import pack
 from latentforest.search.trees.candidate import LocalEffort
@@ -140,7 +141,7 @@ def find_steps(messages: Messages, hub: str, names: Sequence[str]) -> dict[str, 
         away = np.where(np.isnan(values), 0.0, (values - means) / units)
         total = max(float(shares[:, k].sum()), np.finfo(float).tiny)
         spread = (away * shares[:, k, None]).T @ away / total
-        squares, axes = np.linalg.eigh(spread)
-        step = HALF * np.sqrt(max(squares[-1], 0.0)) * axes[:, -1] * units
+        square, axis = find_principal_axis(spread)
+        step = HALF * np.sqrt(max(square, 0.0)) * axis * units
         steps[k] = np.clip(step, -HALF * np.sqrt(variances), HALF * np.sqrt(variances))
     return {z: steps[:, i] for i, z in enumerate(names)}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from latentforest.search.trees.model import Model
+from latentforest.ties import is_higher
 
 
 class Trace:
@@ -43,8 +45,22 @@ class Trace:
                 "seconds": about["seconds"],
             }
         )
-        if self.best is None or model.bic > self.best.bic:
+        if self.best is None or is_higher(model.bic, self.best.bic):
             self.accept(model)
+
+    def note(
+        self, model: Model, origin: Model | None, phase: str, where: str, began: float
+    ) -> None:
+        """Add a model that no operator led to."""
+        about = {
+            "step": self.n_steps,
+            "phase": phase,
+            "operator": "",
+            "where": where,
+            "candidates": 0,
+            "seconds": round(time.monotonic() - began, 3),
+        }
+        self.add(model, origin, about)
 
     def accept(self, model: Model) -> None:
         """Take a model for the best, and mark the way from the start to it."""

@@ -11,7 +11,7 @@ from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.learners.east import EAST
-from latentforest.learners.tree_search import make_start
+from latentforest.learners.latent_tree import make_start
 from latentforest.model import Network, Structure
 from latentforest.search.trees.candidate import LocalEffort
 from latentforest.search.trees.completion.counts import Completion

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from latentforest.kernels.types import FloatArray
+from latentforest.model.covariances import find_principal_axis, log_determinant
 from latentforest.search.naming import name_new_latent
 from latentforest.search.pouches.candidate import PouchCandidate, guess_limbs
 from latentforest.search.pouches.evidence import Evidence
@@ -148,7 +149,7 @@ class LimbIntroduction(PouchCandidate):
         matrix = (x * evidence.weights[:, None]).T @ x / evidence.weights.sum()
         matrix += RIDGE * np.eye(len(matrix))
         n = parts[0].shape[1]
-        logs = [np.linalg.slogdet(m)[1] for m in (matrix[:n, :n], matrix[n:, n:], matrix)]
+        logs = [log_determinant(m) for m in (matrix[:n, :n], matrix[n:, n:], matrix)]
         return float(0.5 * evidence.weights.sum() * (logs[0] + logs[1] - logs[2]))
 
     def __str__(self) -> str:
@@ -264,8 +265,8 @@ def _split_state(features: FloatArray, posterior: FloatArray, k: int) -> FloatAr
     """Divide a state along the direction in which its rows differ most."""
     share = posterior[:, k]
     d = features - _average(features, posterior)[k]
-    _, directions = np.linalg.eigh((d * share[:, None]).T @ d)
-    side = d @ directions[:, -1] > 0
+    _, axis = find_principal_axis((d * share[:, None]).T @ d)
+    side = d @ axis > 0
     upper = share * np.where(side, 1.0 - BLUR, BLUR)
     return np.column_stack([posterior[:, :k], share - upper, posterior[:, k + 1 :], upper])
 
@@ -305,7 +306,7 @@ def _complete(evidence: Evidence, limb: Limb, hub: str) -> float:
     if evidence.tree.is_pouch(limb):
         weights, _, covariances = evidence.state_moments[hub]
         places = [evidence.place[name] for name in limb]
-        _, logs = np.linalg.slogdet(covariances[:, places][:, :, places])
+        logs = log_determinant(covariances[:, places][:, :, places])
         return -0.5 * float(weights @ logs)
     shares = evidence.posteriors[hub] * evidence.weights[:, None]
     if evidence.tree.is_latent(limb):

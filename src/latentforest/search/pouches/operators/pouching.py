@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from latentforest.model.covariances import log_determinant
 from latentforest.search.pouches.candidate import PouchCandidate, guess_limbs
 from latentforest.search.pouches.evidence import Evidence
 from latentforest.search.pouches.tree import Limb, PouchTree, Tables
@@ -58,7 +57,6 @@ def gain_of_parts(evidence: Evidence, hub: str, pouch: Limb, parts: tuple[Limb, 
 
     def log_volume(limb: Limb) -> float:
         places = [evidence.place[name] for name in limb]
-        _, logs = np.linalg.slogdet(covariances[:, places][:, :, places])
-        return float(weights @ logs)
+        return float(weights @ log_determinant(covariances[:, places][:, :, places]))
 
     return 0.5 * (log_volume(pouch) - sum(map(log_volume, parts)))

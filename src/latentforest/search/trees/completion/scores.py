@@ -27,6 +27,7 @@ from latentforest.search.trees.operators import (
 )
 from latentforest.search.trees.restricted import evaluate_restricted
 from latentforest.search.trees.search import Rank, Tell
+from latentforest.ties import find_best
 
 
 def pick_by_data_completion(
@@ -48,8 +49,7 @@ def pick_by_data_completion(
         by_operator.setdefault(type(candidate), []).append(candidate)
     winners = []
     for operator, group in by_operator.items():
-        scores = SCORES[operator](completion, group)
-        winners.append(max(zip(scores, group, strict=True), key=lambda scored: scored[0])[1])
+        winners.append(group[find_best(SCORES[operator](completion, group))])
     return evaluate_restricted(model, winners, effort, tell)
 
 

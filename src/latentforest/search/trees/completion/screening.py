@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Sequence
 
 from latentforest.search.trees.candidate import Candidate
@@ -12,6 +11,7 @@ from latentforest.search.trees.completion.scores import score_relocations
 from latentforest.search.trees.model import Model
 from latentforest.search.trees.operators import NodeIntroduction, NodeRelocation
 from latentforest.search.trees.search import Rank
+from latentforest.ties import sort_best_first
 
 Judge = Callable[[Completion, Model, Sequence[Candidate], Rank], list[float]]
 
@@ -56,7 +56,7 @@ def screen(
         else:
             completion = completion or Completion(model.messages, check)
             scores = JUDGES[operator](completion, model, group, rank)
-        best = heapq.nlargest(most, range(len(group)), key=scores.__getitem__)
+        best = sort_best_first(scores)[:most]
         groups[operator] = [group[i] for i in sorted(best)]
     return [candidate for group in groups.values() for candidate in group]
 

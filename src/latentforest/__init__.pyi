@@ -1,0 +1,69 @@
+# Written by make lists, from the registry of learners and the list of public names.
+from latentforest import datasets
+from latentforest.data import Dataset, Variable, read
+from latentforest.formats import load, save
+from latentforest.learners.binary_forest import BinaryForest
+from latentforest.learners.bridged_islands import BridgedIslands
+from latentforest.learners.chow_liu import ChowLiu
+from latentforest.learners.confirmatory import ConfirmatoryModel, fit
+from latentforest.learners.double_hill_climbing import DoubleHillClimbing
+from latentforest.learners.east import EAST
+from latentforest.learners.gaussian_east import GaussianEAST
+from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTree
+from latentforest.learners.hill_climbing import HillClimbing
+from latentforest.learners.incremental_forest import IncrementalForest
+from latentforest.learners.independence import Independence
+from latentforest.learners.independent_clusterings import IndependentClusterings
+from latentforest.learners.latent_class import LatentClass
+from latentforest.learners.predictor import Predictor
+from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
+from latentforest.model import Network, Structure
+from latentforest.model.conjugate import Dirichlet, NormalGamma
+from latentforest.model.notation import parse_structure, write_structure
+from latentforest.model.posterior_network import PosteriorNetwork
+from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
+from latentforest.search.glc.dominance import dominates, marginally_equivalent
+from latentforest.search.glc.regularization import is_regular, regularize
+from latentforest.version import __version__
+
+__all__ = [
+    "EAST",
+    "BinaryForest",
+    "BridgedIslands",
+    "ChowLiu",
+    "ChowLiuRecursiveGrouping",
+    "ConfirmatoryModel",
+    "Dataset",
+    "Dirichlet",
+    "DoubleHillClimbing",
+    "GaussianEAST",
+    "HierarchicalLatentTree",
+    "HillClimbing",
+    "IncrementalForest",
+    "Independence",
+    "IndependentClusterings",
+    "LatentClass",
+    "Network",
+    "NormalGamma",
+    "PosteriorNetwork",
+    "Predictor",
+    "RecursiveGrouping",
+    "Structure",
+    "Variable",
+    "__version__",
+    "cross_validate",
+    "datasets",
+    "dominates",
+    "empirical_kl",
+    "fit",
+    "is_regular",
+    "load",
+    "log_score",
+    "marginally_equivalent",
+    "parse_structure",
+    "read",
+    "regularize",
+    "save",
+    "tree_distance",
+    "write_structure",
+]

@@ -1,0 +1,101 @@
+"""``latentforest fit``: estimate the parameters of a structure that the user states."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from latentforest.cli.learn import check_quiet, report_outcome, run_learner
+from latentforest.cli.learn_options import (
+    Categorical,
+    Continuous,
+    Exclude,
+    Jobs,
+    MaxIterations,
+    ModelOut,
+    Quiet,
+    Smoothing,
+    Starts,
+    TimeLimit,
+    Tolerance,
+)
+from latentforest.cli.learners import read_smoothing
+from latentforest.cli.options import (
+    Data,
+    Delimiter,
+    Encoding,
+    Format,
+    Json,
+    Missing,
+    Seed,
+    Weights,
+    split_names,
+)
+from latentforest.cli.output import MODEL_FILES, check_output
+from latentforest.cli.progress import show_progress
+from latentforest.cli.tables import Reading, read_data
+
+StructureText = Annotated[
+    str,
+    typer.Argument(
+        metavar="STRUCTURE",
+        help="Such as 'X[2] -> A, B, C; A, C -> D', where X is a hidden variable of two states; a "
+        "file of such text; or a model file (.json, .bif). Names with other characters than "
+        "letters, digits, _ and . go in quotes.",
+        show_default=False,
+    ),
+]
+
+
+def fit(
+    data: Data,
+    structure: StructureText,
+    starts: Starts = None,
+    max_iterations: MaxIterations = None,
+    tolerance: Tolerance = None,
+    smoothing: Smoothing = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    time_limit: TimeLimit = None,
+    weights: Weights = None,
+    categorical: Categorical = None,
+    continuous: Continuous = None,
+    exclude: Exclude = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = "utf-8",
+    format: Format = None,
+    out: ModelOut = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Estimate the parameters of a structure that you state."""
+    check_quiet(quiet, out, as_json)
+    settings: dict[str, Any] = {
+        "n_starts": starts,
+        "max_iterations": max_iterations,
+        "tolerance": tolerance,
+        "smoothing": read_smoothing(smoothing),
+        "n_jobs": jobs,
+        "time_limit": time_limit,
+    }
+    check_output(out, MODEL_FILES)
+    reading = Reading(
+        weights=weights,
+        categorical=split_names(categorical),
+        continuous=split_names(continuous),
+        missing=tuple(missing or ()),
+        delimiter=delimiter,
+        encoding=encoding,
+        format=format,
+        exclude=split_names(exclude),
+    )
+    from latentforest import ConfirmatoryModel
+
+    with show_progress(quiet) as tell:
+        tell(f"reading {data}")
+        given = {name: value for name, value in settings.items() if value is not None}
+        learner = ConfirmatoryModel(structure, random_state=seed, progress=tell, **given)
+        outcome = run_learner(data, read_data(data, reading), "fit", learner, out)
+    report_outcome(outcome, as_json, quiet)

@@ -1,0 +1,111 @@
+"""BIF, the interchange format of Bayesian networks, also compressed (``.bif.gz``).
+
+A network of categorical variables. Latent ones have the property ``latent = true``, which other
+programs ignore.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from itertools import product
+from pathlib import Path
+
+from latentforest.data.variable import Variable
+from latentforest.errors import FileFormatError
+from latentforest.files import write_atomically
+from latentforest.formats.bif_blocks import BifBlocks
+from latentforest.formats.bif_tables import build_network
+from latentforest.formats.tokens import TokenReader, quote
+from latentforest.model.network import Network
+
+
+def load(path: str | os.PathLike[str]) -> Network:
+    """Read a network from a BIF file; names that end in ``.gz`` are compressed."""
+    return read_text(_read_file(Path(path)), os.fspath(path))
+
+
+def save(network: Network, path: str | os.PathLike[str]) -> None:
+    """Write a network to a BIF file, which appears only when it is complete."""
+    text = write_text(network)
+    if os.fspath(path).lower().endswith(".gz"):
+        write_atomically(path, gzip.compress(text.encode(), mtime=0))
+    else:
+        write_atomically(path, text)
+
+
+def _read_file(path: Path) -> str:
+    data = path.read_bytes()
+    try:
+        if path.suffix.lower() == ".gz":
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
+        raise FileFormatError(f"{path}, line {line}: byte 0x{byte:02x} is not UTF-8 text") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FileFormatError(f"{path} is a damaged gzip file: {error}") from None
+
+
+def read_text(text: str, source: str = "text") -> Network:
+    """Read a network from the text of a BIF file.
+
+    Parameters
+    ----------
+    text
+        The whole text.
+    source
+        Where it comes from, for error messages.
+
+    Examples
+    --------
+    >>> network = read_text('''
+    ... variable rain { type discrete [ 2 ] { no, yes }; }
+    ... variable "wet grass" { type discrete [ 2 ] { no, yes }; }
+    ... probability ( rain ) { table 0.75, 0.25; }
+    ... probability ( "wet grass" | rain ) { (no) 0.9, 0.1; (yes) 0.0, 1.0; }
+    ... ''')
+    >>> network.query("rain", {"wet grass": "no"}).tolist()
+    [1.0, 0.0]
+    """
+    blocks = BifBlocks(TokenReader(text, source))
+    blocks.read()
+    return build_network(blocks)
+
+
+def write_text(network: Network) -> str:
+    """Return the text of a BIF file, with every number to the last bit.
+
+    Examples
+    --------
+    >>> coin = Network.from_tables([Variable.hidden("coin", 2)], {}, {"coin": [0.25, 0.75]})
+    >>> read_text(write_text(coin)) == coin
+    True
+    """
+    parts = ["network unknown {\n}\n"]
+    parts += [_write_variable(variable) for variable in network.variables]
+    parts += [_write_family(network, name) for name in network.names]
+    return "".join(parts)
+
+
+def _write_variable(variable: Variable) -> str:
+    states = ", ".join(map(quote, variable.states or ()))
+    latent = "  property latent = true;\n" if variable.latent else ""
+    return (
+        f"variable {quote(variable.name)} {{\n"
+        f"  type discrete [ {variable.n_states} ] {{ {states} }};\n{latent}}}\n"
+    )
+
+
+def _write_family(network: Network, name: str) -> str:
+    structure, table = network.structure, network.cpd(name)
+    rows = [", ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist()]
+    parents = structure.parents(name)
+    if not parents:
+        return f"probability ( {quote(name)} ) {{\n  table {rows[0]};\n}}\n"
+    states = product(*([quote(state) for state in structure.states(each)] for each in parents))
+    lines = (f"  ({', '.join(each)}) {row};\n" for each, row in zip(states, rows, strict=True))
+    head = f"{quote(name)} | {', '.join(map(quote, parents))}"
+    return f"probability ( {head} ) {{\n{''.join(lines)}}}\n"

@@ -1,0 +1,36 @@
+# Written by make lists, from the registry of learners and the list of public names.
+from latentforest.learners.binary_forest import BinaryForest
+from latentforest.learners.bridged_islands import BridgedIslands
+from latentforest.learners.chow_liu import ChowLiu
+from latentforest.learners.confirmatory import ConfirmatoryModel, fit
+from latentforest.learners.double_hill_climbing import DoubleHillClimbing
+from latentforest.learners.east import EAST
+from latentforest.learners.gaussian_east import GaussianEAST
+from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTree
+from latentforest.learners.hill_climbing import HillClimbing
+from latentforest.learners.incremental_forest import IncrementalForest
+from latentforest.learners.independence import Independence
+from latentforest.learners.independent_clusterings import IndependentClusterings
+from latentforest.learners.latent_class import LatentClass
+from latentforest.learners.predictor import Predictor
+from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
+
+__all__ = [
+    "EAST",
+    "BinaryForest",
+    "BridgedIslands",
+    "ChowLiu",
+    "ChowLiuRecursiveGrouping",
+    "ConfirmatoryModel",
+    "DoubleHillClimbing",
+    "GaussianEAST",
+    "HierarchicalLatentTree",
+    "HillClimbing",
+    "IncrementalForest",
+    "Independence",
+    "IndependentClusterings",
+    "LatentClass",
+    "Predictor",
+    "RecursiveGrouping",
+    "fit",
+]
