@@ -150,11 +150,10 @@ def predictive() -> None:
 def profile() -> None:
     """Where the processor time of EAST on COIL-42 goes, one thread."""
     import latentforest.estimation.em as em
+    import latentforest.estimation.local_fits as local_fits
     import latentforest.inference.messages as messages
     import latentforest.inference.patterns as patterns
     import latentforest.inference.plan as plan
-    import latentforest.search.trees.local_fits as local_fits
-    import latentforest.search.trees.operators.node_introduction as ni
 
     spent: dict[str, float] = defaultdict(float)
 
@@ -172,8 +171,8 @@ def profile() -> None:
     for name in ("fill_tables", "pass_messages", "measure_trees"):
         watch(messages, name, lambda *_: "messages")
     watch(local_fits, "run_tasks", lambda *args: f"candidates: {KINDS[args[2].common.kind]}")
-    watch(ni, "start_mediators", lambda *_: "candidates: NI")
-    watch(em, "climb_pyramid", lambda *_: "full EM")
+    watch(local_fits.mediator_starts, "start_mediators", lambda *_: "candidates: NI")
+    watch(em, "climb_forest", lambda *_: "full EM")
     watch(patterns, "join", lambda *_: "patterns")
     watch(patterns, "count_joint", lambda *_: "patterns")
     watch(plan, "lay_out_forest", lambda *_: "patterns")

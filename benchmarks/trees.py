@@ -20,7 +20,7 @@ from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.rooting import reroot
-from latentforest.kernels.forest.plan import CARD, HIDDEN, KIND, LEAF, N_FIELDS, N_PATTERNS, WIDTH
+from latentforest.kernels.layout import CARD, HIDDEN, KIND, LEAF, N_FIELDS, N_PATTERNS, WIDTH
 
 
 def cluster_tree(dataset: Dataset, n_groups: int, n_states: int) -> Structure:

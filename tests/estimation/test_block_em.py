@@ -11,18 +11,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.mixture import GaussianMixture
 
+from climbing import leap
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.datasets.generate import with_missing
 from latentforest.estimation import em
-from latentforest.estimation.em import EMSettings, extend_prior, fit, free_families
+from latentforest.estimation.em import EMSettings, fit
+from latentforest.estimation.families import extend_prior, free_families
 from latentforest.estimation.priors import pseudo_counts
 from latentforest.estimation.region import fit_region, make_region
 from latentforest.estimation.starts import random_starts
 from latentforest.inference import forest as forest_module
 from latentforest.inference.blocks import find_blocks, find_least
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.kernels.forest.em import extrapolate, log_prior, update
+from latentforest.kernels.forest.em import log_prior, update
 from latentforest.model import Network, Structure
 from latentforest.model.gaussian import find_components
 from latentforest.model.parameters import join_covariances
@@ -420,7 +422,7 @@ def test_a_state_without_weight_keeps_its_parameters():
     forest = Forest(network.structure, PatternedData(make_data(network)))
     theta = np.array(network.parameters)
     prior = extend_prior(forest, np.zeros(len(theta)))
-    update(free_families(forest), np.zeros(forest.n_counts), prior, theta)
+    update(free_families(forest), prior, np.zeros(forest.n_counts), theta)
     assert np.array_equal(theta, network.parameters)
 
 
@@ -432,7 +434,7 @@ def test_extrapolation_keeps_covariances_positive_definite(seed, longest):
     points = [np.array(draw_mixed(structure, seed + i).parameters) for i in range(3)]
     result = points[2].copy()
     prior = extend_prior(forest, np.zeros(structure.n_values))
-    extrapolate(free_families(forest), *points, prior, longest, result)
+    leap(free_families(forest), *points, prior, longest, result)
     Network(structure, result)
 
 

@@ -10,16 +10,18 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
+from climbing import leap
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.datasets.generate import with_missing
 from latentforest.estimation import em
-from latentforest.estimation.em import EMSettings, extend_prior, fit, free_families
+from latentforest.estimation.em import EMSettings, fit
+from latentforest.estimation.families import extend_prior, free_families
 from latentforest.estimation.priors import pseudo_counts
 from latentforest.estimation.starts import random_starts
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.kernels.forest.em import extrapolate, log_prior, update
+from latentforest.kernels.forest.em import log_prior, update
 from latentforest.learners.latent_class import make_structure
 from latentforest.model import Network, Structure
 from reference.mixed_em import mixed_em_step
@@ -322,7 +324,7 @@ def test_a_state_without_weight_keeps_its_gaussian():
     forest = Forest(structure, PatternedData(Dataset([U], [[0.0, 1.0, 2.0]])))
     theta = np.array([0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     prior = extend_prior(forest, np.zeros(9))
-    update(free_families(forest), np.zeros(forest.n_counts), prior, theta)
+    update(free_families(forest), prior, np.zeros(forest.n_counts), theta)
     assert theta.tolist() == [0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 
 
@@ -334,7 +336,7 @@ def test_extrapolation_keeps_variances_above_the_bound(seed, longest):
     points = [np.array(draw_mixed(structure, seed + i).parameters) for i in range(3)]
     result = points[2].copy()
     prior = extend_prior(forest, np.zeros(structure.n_values))
-    extrapolate(free_families(forest), *points, prior, longest, result)
+    leap(free_families(forest), *points, prior, longest, result)
     Network(structure, result)
     for name in ("u", "v"):
         least = forest.data.summary(name).least_variance

@@ -14,7 +14,7 @@ from latentforest.estimation.starts import random_starts
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.patterns import Grouping
-from latentforest.kernels.forest.plan import PRODUCT
+from latentforest.kernels.layout import PRODUCT
 from latentforest.model import Network, Structure
 from reference.random_networks import networks, tables_for
 

@@ -8,7 +8,8 @@ from latentforest.data.variable import Variable
 from latentforest.errors import ModelError
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.messages import Messages, check_latent_forest, find_marginals
-from latentforest.kernels.regions.arms import EACH_ROW, LEAF_ARM, measure_trees
+from latentforest.kernels.regions.arms import measure_trees
+from latentforest.kernels.regions.types import EACH_ROW
 from latentforest.kernels.vector import LANES
 from latentforest.model import Network, Structure
 from reference.log_domain import propagate_logs
@@ -37,7 +38,7 @@ def read_arm(messages, hub, neighbour):
         return vectors[codes, :n_states]
 
     beliefs = None
-    if arms.belief[a] != LEAF_ARM:
+    if arms.belief[a] >= 0:
         beliefs = read(values.beliefs, arms.belief[a], arms.card[a])
     return beliefs, read(values.messages, arms.message[a], arms.width[a])
 

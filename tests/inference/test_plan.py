@@ -6,7 +6,7 @@ from latentforest.data.variable import Variable
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.patterns import Grouping
 from latentforest.inference.plan import draw_forest
-from latentforest.kernels.forest import plan as P
+from latentforest.kernels import layout as P
 from latentforest.model import Structure
 
 BITS = {"A": 1, "B": 2, "C": 4, "D": 8}

@@ -5,7 +5,7 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.inference import forest as forest_module
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.kernels.forest.plan import N_FIELDS, PRODUCT
+from latentforest.kernels.layout import N_FIELDS, PRODUCT
 from latentforest.model import Network
 from reference.log_domain import propagate_logs
 

@@ -214,7 +214,7 @@ def test_ctrl_c_returns_the_best_so_far(table, monkeypatch):
 
 def test_ctrl_c_during_full_em_ends_the_search(table, monkeypatch):
     """EM that is run in pieces ends quietly when it is interrupted; the search must end too."""
-    run_piece, fit, n_pieces, fits = em.Task.run_piece, Search._fit, [], []
+    run_piece, fit, n_pieces, fits = em.FitTask.run_piece, Search._fit, [], []
 
     def count_fits(self, network, root):
         fits.append(network)
@@ -228,7 +228,7 @@ def test_ctrl_c_during_full_em_ends_the_search(table, monkeypatch):
 
     monkeypatch.setattr(em, "PIECE_SECONDS", 1e-9)
     monkeypatch.setattr(Search, "_fit", count_fits)
-    monkeypatch.setattr(em.Task, "run_piece", interrupt)
+    monkeypatch.setattr(em.FitTask, "run_piece", interrupt)
     try:
         model = learn(table)
     except KeyboardInterrupt:  # pytest would stop

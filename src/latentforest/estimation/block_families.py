@@ -20,7 +20,9 @@ from latentforest.inference.blocks import (
 )
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
-from latentforest.kernels.forest.em import N_TABLE_ENTRIES, TABLES
+from latentforest.kernels.addresses import address_of
+from latentforest.kernels.forest.em import measure_block
+from latentforest.kernels.layout import N_TABLE_ENTRIES, TABLES
 from latentforest.kernels.types import FloatArray
 from latentforest.model.covariances import find_least_eigenvalue
 from latentforest.model.parameters import join_covariances
@@ -43,23 +45,24 @@ def list_tied(forest: Forest) -> list[str]:
     return [name for name in forest.structure.continuous if name in tied & set(forest.free)]
 
 
-def list_tasks_of_updates(forest: Forest, first: int) -> tuple[list[int], list[int]]:
-    """Write down the tasks of all blocks with free families, to lie behind so many numbers.
+def list_tasks_of_updates(forest: Forest) -> tuple[list[int], list[int]]:
+    """Write down the tasks of all blocks with free families.
 
     Those of leaves with equal variances come last, if there are any.
 
     Returns the entry at which the tasks of each block start, and the tasks.
     """
-    entries, tasks, place = _list_block_tasks(forest, first)
+    entries, tasks, place = _list_block_tasks(forest)
     names = list_tied(forest)
     if names:
         from latentforest.kernels.gaussian import tied_updates  # compiles, so only when needed
 
         structure, (sums, _) = forest.structure, place_sums(forest.structure)
-        entries.append(first + len(tasks))
+        entries.append(len(tasks))
         n_states = math.prod(structure.shape(names[0])[:-1])
         start = entries[-1] + TABLES + N_TABLE_ENTRIES * len(names)
-        tasks += [place, start, tied_updates.REVISE_ADDRESS, len(names)]
+        addresses = [tied_updates.REVISE_ADDRESS, address_of(measure_block)]
+        tasks += [place, start, *addresses, len(names)]
         for j, name in enumerate(names):
             tasks += [structure.offset(name), 2, n_states, place + 4 * j]
         tasks += [len(names), n_states, int(names[0] in forest.shared), int(bool(forest.equal))]
@@ -68,13 +71,13 @@ def list_tasks_of_updates(forest: Forest, first: int) -> tuple[list[int], list[i
     return entries, tasks
 
 
-def _list_block_tasks(forest: Forest, first: int) -> tuple[list[int], list[int], int]:
+def _list_block_tasks(forest: Forest) -> tuple[list[int], list[int], int]:
     structure, (sums, place) = forest.structure, place_sums(forest.structure)
     entries, tasks = list[int](), list[int]()
     for block in list_blocks(forest):
         from latentforest.kernels.gaussian import block_updates  # compiles, so only when needed
 
-        entries.append(first + len(tasks))
+        entries.append(len(tasks))
         names = [name for family in block.members(forest.free) for name in family]
         core = list_tasks(structure, block, sums[block.names[0]], forest.free, forest.shared)
         units = place + _count_numbers(block)
@@ -82,6 +85,7 @@ def _list_block_tasks(forest: Forest, first: int) -> tuple[list[int], list[int],
             place,
             entries[-1] + TABLES + N_TABLE_ENTRIES * len(names),
             block_updates.REVISE_ADDRESS,
+            address_of(measure_block),
             len(names),
         ]
         for name in names:

@@ -6,43 +6,34 @@ runs the same iterations one by one.
 
 from __future__ import annotations
 
-import math
 import numbers
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from latentforest.errors import ParameterError
-from latentforest.estimation.block_families import (
-    find_bounded_in_blocks,
-    find_collinear,
-    list_blocks,
-    list_numbers_of_updates,
-    list_tasks_of_updates,
-    list_tied,
-)
+from latentforest.estimation.block_families import find_collinear
+from latentforest.estimation.families import extend_prior, find_bounded, free_families
 from latentforest.inference.forest import Forest
-from latentforest.inference.plan import place_sums
 from latentforest.inference.threads import map_threads
-from latentforest.kernels.forest.em import (
+from latentforest.kernels.forest import em as kernels
+from latentforest.kernels.forest.climb import ForestSteps, climb_forest, find_steps
+from latentforest.kernels.forest.plan import count_numbers
+from latentforest.kernels.layout import Families
+from latentforest.kernels.loop import (
     CONVERGED,
     N_DONE,
     OBJECTIVE,
     Climb,
-    Families,
     Limits,
+    Method,
     advance,
-    climb_pyramid,
     leave_unjudged,
-    log_prior,
     make_climb,
 )
-from latentforest.kernels.forest.plan import count_numbers
-from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.types import FloatArray
-from latentforest.model.structure import Structure
 from latentforest.ties import choose_best, sort_best_first
 
 LOG_IMPOSSIBLE = -1e6  # what a row of probability zero adds, so that objectives can be compared
@@ -163,46 +154,116 @@ def fit(
     prior = np.zeros(forest.n_values) if prior is None else np.asarray(prior, dtype=np.float64)
     if prior.shape != (forest.n_values,):
         raise ParameterError(f"prior has shape {prior.shape}, expected ({forest.n_values},)")
-    task = Task(
-        forest,
-        prior,
-        settings or EMSettings(),
-        report,
-        deadline,
-        names_bounded,
-    )
-    return task.climb(starts)
+    objective = Objective(forest, free_families(forest), extend_prior(forest, prior))
+    task = FitTask(objective, settings or EMSettings(), report, deadline)
+    result = task.climb(starts)
+    if not names_bounded:
+        return result
+    bounded, collinear = find_bounded(forest, result.parameters), find_collinear(forest)
+    return replace(result, bounded=bounded, collinear=collinear)
 
 
-class Task:
-    """One fit: the forest, the prior, and how to run iterations on it."""
+class Objective:
+    """What EM raises, the log-likelihood plus the log prior, and the steps that raise it.
+
+    Iterations need no more of the forest than ``expected_counts`` and ``log_likelihood``; a forest
+    of one plan can be climbed in one compiled call, too. Vectors hold the parameters.
+    """
+
+    def __init__(self, forest: Forest, families: Families, prior: FloatArray) -> None:
+        self.forest, self.families, self.prior = forest, families, prior
+        self.n_values = forest.n_values
+        # Not only the steps, but the loop; other engines have E-steps that are not compiled as one.
+        self.is_compiled = isinstance(forest, Forest) and len(forest.plans) == 1
+
+    def find_method(self) -> Method:
+        """Compile what happens between E-steps."""
+        return kernels.find_method()
+
+    def find_steps(self) -> ForestSteps:
+        """Compile all that the compiled loop needs."""
+        return find_steps(kernels.expect, self.find_method())
+
+    def expect(self, vector: FloatArray) -> FloatArray:
+        """Return what the E-step works with; anew, unless it is the vector."""
+        return vector
+
+    def expected_counts(self, vector: FloatArray, counts: FloatArray) -> tuple[float, float]:
+        """Run the E-step over all rows: see ``Forest.expected_counts``."""
+        return self.forest.expected_counts(self.expect(vector), counts)
+
+    def penalize(self, vector: FloatArray) -> float:
+        """Return what the objective has beside the log-likelihood."""
+        return float(kernels.log_prior(self.families, self.prior, vector))
+
+    def measure(self, vector: FloatArray) -> tuple[float, float]:
+        """Objective over the possible rows, and the weight of the others."""
+        value, lost = self.forest.log_likelihood(self.expect(vector))
+        return value + self.penalize(vector), lost
+
+    def advance(
+        self,
+        climb: Climb,
+        vector: FloatArray,
+        value: float,
+        limits: Limits,
+        trajectory: FloatArray,
+    ) -> bool:
+        """Go on from the result of an E-step; false when the run is over."""
+        method, families = self.find_method(), self.families
+        result: bool = advance(
+            method, families, self.prior, climb, vector, value, limits, trajectory
+        )
+        return result
+
+    def make_climb(self) -> Climb:
+        """Allocate the state of a run."""
+        return make_climb(self.n_values, self.forest.n_counts)
+
+    def climb(
+        self,
+        starts: FloatArray,
+        climb: Climb,
+        limits: Limits,
+        resumes: bool,
+        trajectory: FloatArray,
+    ) -> tuple[int, float, bool, bool]:
+        """Run the compiled loop: see ``loop.climb``. Tells whether messages were scaled, too."""
+        work = self.forest.take_workspace(0)
+        found = climb_forest(
+            self.forest.plans[0],
+            work,
+            self.expect(starts[0]),
+            self.find_steps(),
+            self.families,
+            self.prior,
+            climb,
+            starts,
+            limits,
+            resumes,
+            trajectory,
+        )
+        was_scaled = bool(work.is_shifted.any())
+        self.forest.give_back(0, work)
+        return *found, was_scaled
+
+
+class FitTask:
+    """One fit: the objective, when to stop, and how to run iterations."""
 
     def __init__(
         self,
-        forest: Forest,
-        prior: FloatArray,
+        objective: Objective,
         settings: EMSettings,
         report: Report | None,
         deadline: float | None,
-        names_bounded: bool = True,
     ) -> None:
-        self.forest = forest
-        self.names_bounded = names_bounded
-        self.prior = self.read_prior(forest, prior)
-        self.settings = settings
-        self.report = report
-        self.deadline = deadline
-        self.families = self.find_families(forest)
-        self.least_gain = settings.tolerance * forest.data.total_weight
-        self.is_compiled = len(forest.plans) == 1
+        self.objective, self.forest, self.settings = objective, objective.forest, settings
+        self.report, self.deadline = report, deadline
+        self.least_gain = settings.tolerance * self.forest.data.total_weight
+        self.is_compiled = objective.is_compiled
         self.was_interrupted = False
         self.was_scaled = False
-
-    def read_prior(self, forest: Forest, prior: FloatArray) -> FloatArray:
-        return extend_prior(forest, prior)
-
-    def find_families(self, forest: Forest) -> Families:
-        return free_families(forest)
 
     def climb(self, starts: FloatArray) -> FitResult:
         """Fit from some starts, the quickest way."""
@@ -224,7 +285,7 @@ class Task:
     def climb_at_once(self, starts: FloatArray) -> FitResult | None:
         """Run the whole pyramid in one call; nothing if a row vanished."""
         trajectory = np.empty(self.settings.max_iterations + 2 * len(starts) + 2)
-        climb = self.make_climb()
+        climb = self.objective.make_climb()
         limits = self.limits(self.settings.max_iterations)
         best, objective, is_sound = self.call(starts, climb, limits, False, trajectory)
         if not is_sound or not self.is_confirmed(starts[best], objective):
@@ -235,13 +296,13 @@ class Task:
         """Whether states that fast arithmetic may have lost made no difference to the result."""
         if not self.was_scaled:
             return True
-        value, lost = self.measure(theta)
+        value, lost = self.objective.measure(theta)
         return lost == 0.0 and abs(value - objective) <= CONFIRMED * max(1.0, abs(value))
 
     def climb_by_levels(self, starts: FloatArray) -> FitResult:
         """Run the pyramid level by level, starts side by side, watching the clock."""
         thetas = [start.copy() for start in starts]
-        climbs = [self.make_climb() for _ in thetas]
+        climbs = [self.objective.make_climb() for _ in thetas]
         size = self.settings.max_iterations + 2 * len(starts) + 2
         trajectories = [np.empty(size) for _ in thetas]
         alive, n_done, n_next = list(range(len(starts))), 0, 1
@@ -249,7 +310,7 @@ class Task:
             level = Limits(n_next + 1, -np.inf, False, n_next + 1)
 
             def climb_one(i: int, level: Limits = level) -> None:
-                climbs[i] = self.make_climb()
+                climbs[i] = self.objective.make_climb()
                 self.run(thetas[i], climbs[i], level, trajectories[i])
 
             n_threads = self.forest.data.n_jobs if self.is_compiled else 1
@@ -266,29 +327,27 @@ class Task:
             n_done += n_next + 1
             n_next *= 2
         best = choose_best(alive, lambda i: climbs[i].values[OBJECTIVE])
-        climbs[best] = self.make_climb()
+        climbs[best] = self.objective.make_climb()
         limits = self.limits(max(self.settings.max_iterations - n_done, 1))
         first = thetas[best].copy()
         self.run(thetas[best], climbs[best], limits, trajectories[best])
         leave_unjudged(climbs[best], thetas[best])
         if self.is_compiled and self.was_scaled and not self.was_interrupted:
             reached = climbs[best].values[OBJECTIVE]
-            value, lost = self.measure(thetas[best])
+            value, lost = self.objective.measure(thetas[best])
             if lost > 0.0 or value < reached - CONFIRMED * abs(reached):  # states were lost
                 self.is_compiled = False
                 thetas[best][:] = first
-                climbs[best] = self.make_climb()
+                climbs[best] = self.objective.make_climb()
                 self.run(thetas[best], climbs[best], limits, trajectories[best])
                 leave_unjudged(climbs[best], thetas[best])
-        value, lost = self.measure(thetas[best])
+        value, lost = self.objective.measure(thetas[best])
         value += lost * LOG_IMPOSSIBLE
         return self.result(thetas[best], value, lost, climbs[best], trajectories[best])
 
-    def make_climb(self) -> Climb:
-        return make_climb(self.forest.n_values, self.forest.n_counts)
-
     def limits(self, max_iterations: int) -> Limits:
-        return Limits(max_iterations, self.least_gain, self.settings.accelerate, max_iterations)
+        accelerate = bool(self.settings.accelerate)
+        return Limits(int(max_iterations), float(self.least_gain), accelerate, int(max_iterations))
 
     def is_late(self, climb: Climb | None = None) -> bool:
         """Whether the deadline has passed; a climb has at least one iteration."""
@@ -304,13 +363,10 @@ class Task:
         resumes: bool,
         trajectory: FloatArray,
     ) -> tuple[int, float, bool]:
-        plan, work = self.forest.plans[0], self.forest.take_workspace(0)
-        result: tuple[int, float, bool] = climb_pyramid(
-            plan, work, climb, self.families, starts, self.prior, limits, resumes, trajectory
+        best, value, is_sound, self.was_scaled = self.objective.climb(
+            starts, climb, limits, resumes, trajectory
         )
-        self.was_scaled = bool(work.is_shifted.any())
-        self.forest.give_back(0, work)
-        return result
+        return best, value, is_sound
 
     def run(self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray) -> None:
         """Iterate on one start up to the limits, in pieces that can be interrupted."""
@@ -342,19 +398,9 @@ class Task:
 
     def step(self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray) -> bool:
         """Run one iteration from here, over all chunks; false when the run is over."""
-        value, lost = self.forest.expected_counts(theta, climb.counts)
+        value, lost = self.objective.expected_counts(theta, climb.counts)
         value += lost * LOG_IMPOSSIBLE
-        goes_on: bool = advance(climb, self.families, theta, value, self.prior, limits, trajectory)
-        return goes_on
-
-    def measure(self, theta: FloatArray) -> tuple[float, float]:
-        """Objective over the possible rows, and the weight of the others."""
-        value, lost = self.forest.log_likelihood(theta)
-        return value + self.log_prior(theta), lost
-
-    def log_prior(self, theta: FloatArray) -> float:
-        """What the objective has beside the log-likelihood."""
-        return float(log_prior(self.families, self.prior, theta))
+        return self.objective.advance(climb, theta, value, limits, trajectory)
 
     def monitor(self, climb: Climb, trajectory: FloatArray, lost: float) -> Monitor:
         n_done, converged = int(climb.flags[N_DONE]), bool(climb.flags[CONVERGED])
@@ -368,85 +414,11 @@ class Task:
             reason = f"the limit of {self.settings.max_iterations} iterations was reached"
         return Monitor(trajectory[:n_done].copy(), converged, reason, lost, self.was_interrupted)
 
-    def find_bounded(self, theta: FloatArray) -> tuple[str, ...]:
-        return find_bounded(self.forest, theta)
-
     def result(
         self, theta: FloatArray, objective: float, lost: float, climb: Climb, trajectory: FloatArray
     ) -> FitResult:
-        log_likelihood = objective - self.log_prior(theta)
+        log_likelihood = objective - self.objective.penalize(theta)
         if lost > 0:
             log_likelihood = -np.inf
         monitor = self.monitor(climb, trajectory, lost)
-        result = FitResult(theta.copy(), objective, float(log_likelihood), monitor)
-        if not self.names_bounded:
-            return result
-        bounded, collinear = self.find_bounded(theta), find_collinear(self.forest)
-        return replace(result, bounded=bounded, collinear=collinear)
-
-
-def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
-    """Name the columns, constant ones aside, with a variance at its lower bound."""
-    structure = forest.structure
-    if not structure.continuous:
-        return ()
-    inside = {name for block in list_blocks(forest) for name in block.names}
-    found = [*find_bounded_in_blocks(forest, theta)] if inside else []
-    for name in (set(structure.continuous) & set(forest.free)) - inside:
-        about = forest.data.summary(name)
-        variances = structure.table_view(theta, name)[..., -1]
-        if not about.is_constant and np.any(variances <= about.least_variance):
-            found.append(name)
-    return tuple(sorted(found, key=structure.names.index))
-
-
-def free_families(forest: Forest) -> Families:
-    """List where the free tables lie in the parameter vector."""
-    if not forest.structure.continuous:
-        return list_families(forest.structure, forest.free)
-    blocks, tied = list_blocks(forest), list_tied(forest)
-    apart = {name for block in blocks for name in block.names} | set(tied)
-    names = [name for name in forest.free if name not in apart]
-    families = list_families(forest.structure, names)
-    n_others = len(blocks) + bool(tied)
-    if not n_others:
-        return families
-    entries, tasks = list_tasks_of_updates(forest, len(names) + n_others)
-    nothing = [0] * n_others
-    return Families(
-        np.array([*families.offset, *entries], np.int64),
-        np.array([*families.n_rows, *nothing], np.int64),
-        np.array([*families.n_states, *nothing, *tasks], np.int64),
-    )
-
-
-def list_families(structure: Structure, names: Sequence[str]) -> Families:
-    """List where some tables, none of them in a block, lie in the parameter vector."""
-    sums, _ = place_sums(structure)
-    shapes, offsets = [structure.shapes[name] for name in names], structure.offsets
-    lengths = [shape[-1] for shape in shapes]
-    for i, name in enumerate(names if sums else ()):
-        if name in sums:
-            lengths[i] = -sums[name]
-    return Families(
-        np.array([offsets[name] for name in names], np.int64),
-        np.array([math.prod(shape[:-1]) for shape in shapes], np.int64),
-        np.array(lengths, np.int64),
-    )
-
-
-def extend_prior(forest: Forest, prior: FloatArray) -> FloatArray:
-    """Put what the M-step must know of each free Gaussian's column behind the pseudo-counts."""
-    if not forest.structure.continuous:
-        return prior.copy()
-    sums, size = place_sums(forest.structure)
-    extended = np.zeros(size)
-    extended[: len(prior)] = prior
-    inside = {name for block in list_blocks(forest) for name in block.names}
-    for name in forest.structure.continuous:
-        if name in forest.free and name not in inside:
-            about = forest.data.summary(name)
-            n_rows = math.prod(forest.structure.shape(name)[:-1])
-            row = (about.mean, about.variance, about.least_variance)
-            extended[sums[name] : sums[name] + N_ROWS * n_rows] = np.tile(row, n_rows)
-    return np.concatenate([extended, *list_numbers_of_updates(forest)])
+        return FitResult(theta.copy(), objective, float(log_likelihood), monitor)

@@ -14,7 +14,9 @@ import numpy as np
 from scipy.special import xlogy
 
 from latentforest.inference.forest import PatternedData
-from latentforest.kernels.forest.em import Families, Limits, make_climb
+from latentforest.kernels.forest.em import find_method
+from latentforest.kernels.layout import NO_SUMS, Families
+from latentforest.kernels.loop import Limits, make_climb
 from latentforest.kernels.small import fit_small
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray, IntArray, LongArray
 
@@ -152,7 +154,9 @@ class SmallFits:
         effort = self.effort
         limits = Limits(effort.max_iterations, effort.tolerance, True, effort.n_first)
         climb = make_climb(noise.shape[1])
-        best, value = fit_small(counts.codes, counts.weights, is_far, layout, starts, climb, limits)
+        best, value = fit_small(
+            counts.codes, counts.weights, is_far, layout, starts, find_method(), climb, limits
+        )
         dimension = count_parameters(counts.cards, n_near, n_far, is_far)
         return SmallModel(n_near, n_far, is_far, value, dimension, starts[best], layout)
 
@@ -196,4 +200,5 @@ def _lay_out(cards: LongArray, n_near: int, n_far: int, is_far: BoolArray) -> tu
     n_states = np.concatenate([[n_near, n_far], cards]).astype(np.int64)
     sizes = n_rows * n_states
     ends = np.cumsum(sizes)
-    return Families(ends - sizes, n_rows, n_states), int(ends[-1])
+    no_sums, no_tasks = np.full(len(sizes), NO_SUMS), np.empty(0, np.int64)
+    return Families(ends - sizes, n_rows, n_states, no_sums, no_tasks), int(ends[-1])

@@ -20,14 +20,13 @@ from latentforest.estimation.em import (
     FitResult,
     Monitor,
     Report,
-    extend_prior,
-    find_bounded,
-    free_families,
 )
+from latentforest.estimation.families import extend_prior, find_bounded, free_families
 from latentforest.inference.forest import Forest
 from latentforest.inference.plan import place_sums
-from latentforest.kernels.forest.em import Families, log_prior, update
+from latentforest.kernels.forest.em import log_prior, update
 from latentforest.kernels.gaussian.leaves import N_ROWS
+from latentforest.kernels.layout import Families
 from latentforest.kernels.types import FloatArray, LongArray
 
 
@@ -142,7 +141,7 @@ class _Gaussians:
         A value y in units of the old deviation is ratio · y + step in units of the new one.
         """
         mean, variance = theta[self.means], theta[self.means + 1]
-        update(families, counts, prior, theta)
+        update(families, prior, counts, theta)
         ratio = np.sqrt(variance / theta[self.means + 1])
         step = (mean - theta[self.means]) / np.sqrt(2.0 * theta[self.means + 1])
         weight, first, second = (counts[self.sums + i] for i in range(N_ROWS))

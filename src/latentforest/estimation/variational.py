@@ -12,14 +12,8 @@ from collections.abc import Collection
 import numpy as np
 
 from latentforest.errors import ParameterError
-from latentforest.estimation.em import (
-    LOG_IMPOSSIBLE,
-    EMSettings,
-    FitResult,
-    Report,
-    Task,
-    list_families,
-)
+from latentforest.estimation.em import EMSettings, FitResult, FitTask, Objective, Report
+from latentforest.estimation.families import list_families
 from latentforest.estimation.posterior_vector import (
     find_inside,
     measure_vector,
@@ -29,23 +23,12 @@ from latentforest.estimation.posterior_vector import (
 from latentforest.estimation.variational_blocks import BlockPosterior
 from latentforest.inference.blocks import find_blocks
 from latentforest.inference.forest import Forest
-from latentforest.kernels.forest.em import (
-    CONVERGED,
-    N_DONE,
-    OBJECTIVE,
-    Climb,
-    Families,
-    Limits,
-    make_climb,
-)
+from latentforest.kernels.forest.climb import ForestSteps, find_steps
+from latentforest.kernels.layout import Families
+from latentforest.kernels.loop import REST, Climb, Limits, Method, goes_on, judge
 from latentforest.kernels.types import FloatArray
-from latentforest.kernels.variational.posteriors import (
-    advance_posterior,
-    climb_posteriors,
-    divergence,
-    fill_potentials,
-    update_posterior,
-)
+from latentforest.kernels.variational import posteriors as kernels
+from latentforest.kernels.variational.posteriors import fill_potentials
 from latentforest.model.conjugate import NormalGamma
 from latentforest.model.structure import Structure
 
@@ -84,113 +67,80 @@ def fit_posterior(
         raise ParameterError(f"starts has shape {starts.shape}, expected (at least 1, {size})")
     if np.shape(prior) != (size,):
         raise ParameterError(f"prior has shape {np.shape(prior)}, expected ({size},)")
-    kind = _BlockTask if find_inside(forest.structure) else _Task
-    task = kind(forest, prior, settings or EMSettings(), report, deadline, False)
-    task.frozen = find_potentials(forest, starts[0])
+    frozen, prior = find_potentials(forest, starts[0]), np.array(prior, dtype=np.float64)
+    kind = _BlockBound if find_inside(forest.structure) else _Bound
+    task = FitTask(kind(forest, prior, frozen), settings or EMSettings(), report, deadline)
     return task.climb(starts)
 
 
-class _Task(Task):
-    """A fit whose vectors are posteriors."""
+class _Bound(Objective):
+    """The evidence lower bound; vectors hold posteriors.
 
-    frozen: FloatArray  # potentials of the frozen tables, in their places
+    ``frozen`` holds the potentials of the frozen tables, in their places.
+    """
 
-    def read_prior(self, forest: Forest, prior: FloatArray) -> FloatArray:
-        return np.array(prior, dtype=np.float64)
+    def __init__(self, forest: Forest, prior: FloatArray, frozen: FloatArray) -> None:
+        super().__init__(forest, self.find_families(forest), prior)
+        self.n_values, self.frozen = len(prior), frozen
 
     def find_families(self, forest: Forest) -> Families:
         return list_families(forest.structure, forest.free)
 
-    def make_climb(self) -> Climb:
-        return make_climb(self.forest.n_counts)
+    def find_method(self) -> Method:
+        return kernels.find_method()
 
-    def call(
-        self,
-        starts: FloatArray,
-        climb: Climb,
-        limits: Limits,
-        resumes: bool,
-        trajectory: FloatArray,
-    ) -> tuple[int, float, bool]:
-        plan, work = self.forest.plans[0], self.forest.take_workspace(0)
-        result: tuple[int, float, bool] = climb_posteriors(
-            plan,
-            work,
-            climb,
-            self.families,
-            starts,
-            self.frozen.copy(),
-            self.prior,
-            limits,
-            resumes,
-            trajectory,
-        )
-        self.was_scaled = bool(work.is_shifted.any())
-        self.forest.give_back(0, work)
-        return result
+    def find_steps(self) -> ForestSteps:
+        return find_steps(kernels.expect, self.find_method())
 
-    def step(self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray) -> bool:
-        potentials = self.expect(theta)
-        value, lost = self.forest.expected_counts(potentials, climb.counts)
-        value += lost * LOG_IMPOSSIBLE
-        goes_on: bool = advance_posterior(
-            climb, self.families, theta, potentials, value, self.prior, limits, trajectory
-        )
-        return goes_on
-
-    def expect(self, q: FloatArray) -> FloatArray:
+    def expect(self, vector: FloatArray) -> FloatArray:
         potentials = self.frozen.copy()
-        fill_potentials(self.families, q, potentials)
+        fill_potentials(self.families, vector, potentials)
         return potentials
 
-    def measure(self, theta: FloatArray) -> tuple[float, float]:
-        value, lost = self.forest.log_likelihood(self.expect(theta))
-        return value + self.log_prior(theta), lost
-
-    def log_prior(self, theta: FloatArray) -> float:
-        return -float(divergence(self.families, self.prior, theta))
+    def penalize(self, vector: FloatArray) -> float:
+        return float(kernels.penalize(self.families, self.prior, vector))
 
 
-class _BlockTask(_Task):
-    """A fit with lines between continuous variables: one iteration after another, in NumPy."""
+class _BlockBound(_Bound):
+    """The bound with lines between continuous variables: one iteration after another, in NumPy."""
+
+    def __init__(self, forest: Forest, prior: FloatArray, frozen: FloatArray) -> None:
+        super().__init__(forest, prior, frozen)
+        self.blocks, self.is_compiled = list_block_posteriors(forest), False
 
     def find_families(self, forest: Forest) -> Families:
-        self.is_compiled = False
-        self.blocks = list_block_posteriors(forest)
         inside = find_inside(forest.structure)
         return list_families(forest.structure, [n for n in forest.free if n not in inside])
 
-    def make_climb(self) -> Climb:
-        return make_climb(len(self.prior), self.forest.n_counts)
-
-    def climb(self, starts: FloatArray) -> FitResult:
-        self.is_compiled = False
-        return super().climb(starts)
-
-    def expect(self, q: FloatArray) -> FloatArray:
-        potentials = super().expect(q)
+    def expect(self, vector: FloatArray) -> FloatArray:
+        potentials = super().expect(vector)
         for block in self.blocks:
-            block.fill(q, potentials)
+            block.fill(vector, potentials)
         return potentials
 
-    def log_prior(self, theta: FloatArray) -> float:
-        free = set(self.forest.free)
-        inside = sum(block.divergence(self.prior, theta, free) for block in self.blocks)
-        return super().log_prior(theta) - inside
+    def expected_counts(self, vector: FloatArray, counts: FloatArray) -> tuple[float, float]:
+        self.potentials = self.expect(vector)
+        return self.forest.expected_counts(self.potentials, counts)
 
-    def step(self, theta: FloatArray, climb: Climb, limits: Limits, trajectory: FloatArray) -> bool:
-        potentials, flags, values = self.expect(theta), climb.flags, climb.values
-        value, lost = self.forest.expected_counts(potentials, climb.counts)
-        objective = value + lost * LOG_IMPOSSIBLE + self.log_prior(theta)
-        n, last = int(flags[N_DONE]), float(values[OBJECTIVE])
-        flags[N_DONE], values[OBJECTIVE], trajectory[n] = n + 1, objective, objective
-        if objective - last <= limits.least_gain:
-            flags[CONVERGED] = 1
-            return False
-        update_posterior(self.families, climb.counts, self.prior, potentials, theta)
-        for block in self.blocks:
-            block.update(climb.counts, potentials, self.prior, theta)
-        return n + 1 < min(limits.max_iterations, limits.pause)
+    def penalize(self, vector: FloatArray) -> float:
+        free = set(self.forest.free)
+        inside = sum(block.divergence(self.prior, vector, free) for block in self.blocks)
+        return super().penalize(vector) - inside
+
+    def advance(
+        self,
+        climb: Climb,
+        vector: FloatArray,
+        value: float,
+        limits: Limits,
+        trajectory: FloatArray,
+    ) -> bool:
+        limits, objective = limits._replace(accelerate=False), value + self.penalize(vector)
+        if judge(climb, vector, objective, limits, trajectory) != REST:
+            kernels.update_posterior(self.families, self.prior, climb.counts, vector)
+            for block in self.blocks:
+                block.update(climb.counts, self.potentials, self.prior, vector)
+        return goes_on(climb, limits)
 
 
 def list_block_posteriors(forest: Forest) -> list[BlockPosterior]:
@@ -218,7 +168,7 @@ def find_divergence(
     structure, inside = forest.structure, find_inside(forest.structure)
     wanted = set(structure.names if names is None else names)
     families = list_families(structure, [n for n in structure.names if n in wanted - set(inside)])
-    result = float(divergence(families, prior, q))
+    result = -float(kernels.penalize(families, prior, q))
     for block in list_block_posteriors(forest) if inside else ():
         result += block.divergence(prior, q, wanted)
     return result

@@ -15,7 +15,7 @@ import numpy as np
 
 from latentforest.errors import ModelError
 from latentforest.inference.columns import ColumnSummary
-from latentforest.kernels.gaussian import blocks as B
+from latentforest.kernels import layout as B
 from latentforest.kernels.types import FloatArray
 from latentforest.model.covariances import factorize, invert, raise_eigenvalues
 from latentforest.model.gaussian import find_components

@@ -27,7 +27,10 @@ from latentforest.inference.plan import (
 )
 from latentforest.inference.posteriors import compute_family_posteriors, compute_posteriors
 from latentforest.inference.threads import count_threads, map_threads
-from latentforest.kernels.forest.plan import (
+from latentforest.kernels.forest.plan import Plan, Workspace, count_numbers, make_workspace
+from latentforest.kernels.forest.propagation import propagate
+from latentforest.kernels.forest.rescue import add_row, message_of_pattern
+from latentforest.kernels.layout import (
     BELIEFS,
     BLOCK,
     COLUMN,
@@ -37,14 +40,8 @@ from latentforest.kernels.forest.plan import (
     N_PATTERNS,
     WEIGHTS,
     WIDTH,
-    Plan,
-    Workspace,
-    count_numbers,
-    make_workspace,
 )
-from latentforest.kernels.forest.propagation import propagate
-from latentforest.kernels.forest.rescue import add_row, message_of_pattern
-from latentforest.kernels.regions.bases import RegionShape
+from latentforest.kernels.regions.types import RegionShape
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.kernels.vector import LANES
 from latentforest.model.covariances import find_collinear, raise_eigenvalues

@@ -14,16 +14,10 @@ import numpy as np
 from latentforest.errors import ModelError
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.patterns import Mask
-from latentforest.kernels.regions.arms import (
-    EACH_ROW,
-    LEAF_ARM,
-    N_FACTS,
-    Arms,
-    Values,
-    fill_tables,
-    measure_trees,
-    pass_messages,
-)
+from latentforest.kernels import layout
+from latentforest.kernels.forest.propagation import make_steps
+from latentforest.kernels.regions.arms import fill_tables, measure_trees, pass_messages
+from latentforest.kernels.regions.types import EACH_ROW, N_FACTS, NOWHERE, Arms, Values
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
 from latentforest.model.network import Network
@@ -113,19 +107,30 @@ class Messages:
 
     def posterior(self, hub: str) -> FloatArray:
         """P(hub | row) for every row, ``(n_rows, n_states)``."""
-        arms, width = self.arms, self.card(hub)
-        step = -(-width // LANES) * LANES
         with np.errstate(divide="ignore"):
             logs = np.tile(np.log(self.table(hub)), (self.data.n_rows, 1))
             for neighbour in self.neighbours(hub):
-                a = self.arm(hub, neighbour)
-                place, n, column = arms.message[a], arms.n_patterns[a], arms.column[a]
-                rows = self.values.messages[place : place + n * step].reshape(n, step)[:, :width]
-                logs += np.log(rows if column == EACH_ROW else rows[self.values.codes[column]])
+                _, rows = self.read_arm(hub, neighbour)
+                patterns = self.patterns(hub, neighbour)
+                logs += np.log(rows if patterns is None else rows[patterns])
         shares = np.exp(logs - np.maximum(logs.max(axis=1), SMALLEST)[:, None])
         totals = np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         result: FloatArray = shares / totals
         return result
+
+    def patterns(self, hub: str, neighbour: str) -> IntArray | None:
+        """Pattern of an arm in each row; nothing if every row is one."""
+        column = int(self.arms.column[self.arm(hub, neighbour)])
+        return None if column == EACH_ROW else self.values.codes[column]
+
+    def read_arm(self, hub: str, neighbour: str) -> tuple[FloatArray, FloatArray]:
+        """Beliefs and messages of an arm, ``(n_patterns, n_states)``; a leaf has no beliefs."""
+        a, values = self.arm(hub, neighbour), self.values
+        n, belief = int(self.arms.n_patterns[a]), int(self.arms.belief[a])
+        messages = _take(values.messages, int(self.arms.message[a]), n, self.card(hub))
+        if belief == NOWHERE:
+            return np.ones((n, 0)), messages
+        return _take(values.beliefs, belief, n, self.card(neighbour)), messages
 
     def table(self, hub: str, neighbour: str | None = None) -> FloatArray:
         """P(neighbour | hub), or P(hub)."""
@@ -204,7 +209,7 @@ class _Builder:
         prior, table = places[: len(widths)], places[len(widths) :]
         self.arms = Arms(
             first=np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64),
-            prior=np.concatenate([prior, self._find_steps(is_number)]),
+            prior=prior,
             hub=_integers([self.hub_numbers[hub] for hub, _ in self.pairs]),
             source=_integers([self.hub_numbers.get(z, -1) for _, z in self.pairs]),
             reverse=_integers([self.number.get((z, hub), -1) for hub, z in self.pairs]),
@@ -213,12 +218,12 @@ class _Builder:
             card=card,
             width=width,
             table=table,
-            belief=np.where(
-                is_latent, belief, np.where(is_number, LEAF_ARM - 1 - belief, LEAF_ARM)
-            ),
+            belief=np.where(is_latent, belief, NOWHERE),
+            facts=np.where(is_number, belief, NOWHERE),
             message=message,
             start=start,
             order=self._find_order(),
+            steps=_find_steps(is_number),
         )
         n_rows = self.data.n_rows
         self.values = Values(
@@ -232,14 +237,6 @@ class _Builder:
         )
         for a in np.flatnonzero(is_number):
             self._describe(self.pairs[a][1], self.values.beliefs[belief[a] : belief[a] + sizes[a]])
-
-    def _find_steps(self, is_number: BoolArray) -> LongArray:
-        """Addresses of the E-step of continuous leaves, which is compiled if there are some."""
-        if not is_number.any():
-            return np.zeros(2, np.int64)
-        from latentforest.kernels.gaussian import leaf_steps as gaussian_steps
-
-        return _integers([gaussian_steps.FILL_ADDRESS, gaussian_steps.COLLECT_ADDRESS])
 
     def _describe(self, name: str, target: FloatArray) -> None:
         """Write the facts about a continuous column and the values of its patterns."""
@@ -282,6 +279,17 @@ class _Builder:
         return _integers([*reversed(up), *down])
 
 
+def _find_steps(is_number: BoolArray) -> LongArray:
+    """Addresses of what the plans of regions need; that of continuous leaves if there are some."""
+    steps = make_steps(has_base=True)
+    if is_number.any():
+        from latentforest.kernels.gaussian import leaf_steps  # compiles, so only when needed
+
+        steps[layout.FILL_LEAVES] = leaf_steps.FILL_ADDRESS
+        steps[layout.COLLECT_LEAVES] = leaf_steps.COLLECT_ADDRESS
+    return steps
+
+
 def find_marginals(network: Network) -> dict[str, FloatArray]:
     """P(variable) for every categorical variable of a forest."""
     marginals: dict[str, FloatArray] = {}
@@ -301,6 +309,12 @@ def _first_rows(codes: IntArray, n_patterns: int) -> IntArray:
 
 def _integers(values: Sequence[int]) -> LongArray:
     return np.array(values, np.int64)
+
+
+def _take(values: FloatArray, place: int, n: int, width: int) -> FloatArray:
+    """Read vectors that are padded to whole vectors of the kernels."""
+    row = -(-width // LANES) * LANES
+    return values[place : place + n * row].reshape(n, row)[:, :width]
 
 
 def _padded(n: LongArray) -> LongArray:

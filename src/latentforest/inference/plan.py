@@ -24,10 +24,10 @@ from latentforest.inference.blocks import (
 )
 from latentforest.inference.columns import ColumnSummary
 from latentforest.inference.patterns import Grouping, Mask, PatternColumn, PatternStore
-from latentforest.kernels.forest import plan as P
+from latentforest.kernels import layout as P
 from latentforest.kernels.forest.layout import FREE_FACT, N_FACTS, PATTERNS_FACT, lay_out_forest
 from latentforest.kernels.forest.plan import Plan
-from latentforest.kernels.gaussian import blocks as B
+from latentforest.kernels.forest.propagation import make_steps
 from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
@@ -342,14 +342,14 @@ def build_plan(
     pattern_weights = [
         _weigh_patterns(store.column(node.mask), weights) for node in laid.nodes if node.is_root
     ]
-    evidence = _join_evidence(laid.nodes, facts, dense or {})
+    evidence, steps = _join_evidence(laid.nodes, facts, dense or {}), make_steps()
     if structure.continuous:
         further = _add_continuous(
-            structure, laid, store, weights, free, summarize, fields, sizes, evidence, len(child)
+            structure, laid, store, weights, free, summarize, fields, steps, evidence, len(child)
         )
         child, place = (np.concatenate(both) for both in zip((child, place), further, strict=True))
     if is_variational:
-        _expect_potentials(sizes)
+        _expect_potentials(steps)
     return Plan(
         fields,
         child,
@@ -358,6 +358,7 @@ def build_plan(
         _concatenate(pattern_weights, np.float64),
         _concatenate(evidence, np.float64),
         sizes,
+        steps,
     )
 
 
@@ -369,7 +370,7 @@ def _add_continuous(
     free: Collection[str] | None,
     summarize: Summarize | None,
     fields: LongArray,
-    sizes: LongArray,
+    steps: LongArray,
     evidence: list[FloatArray],
     n_slots: int,
 ) -> tuple[LongArray, LongArray]:
@@ -377,7 +378,7 @@ def _add_continuous(
 
     Returns what follows the slots: places of tables, then tasks of blocks; places of sums.
     """
-    _place_measures(fields, sizes, sum(map(len, evidence)))
+    _place_measures(fields, steps, sum(map(len, evidence)))
     evidence += _join_measures(laid.nodes, store, weights)
     tables, sums = _place_columns(structure, laid.nodes)
     tasks: list[int] = []
@@ -394,21 +395,21 @@ def _add_continuous(
     if tasks:
         from latentforest.kernels.gaussian import block_steps  # compiles, so only when needed
 
-        sizes[P.FILL + 1] = block_steps.FILL_ADDRESS
-        sizes[P.COLLECT + 1] = block_steps.COLLECT_ADDRESS
+        steps[P.FILL_BLOCKS] = block_steps.FILL_ADDRESS
+        steps[P.COLLECT_BLOCKS] = block_steps.COLLECT_ADDRESS
     return np.concatenate([tables, _integers(tasks)]), sums
 
 
-def _expect_potentials(sizes: LongArray) -> None:
+def _expect_potentials(steps: LongArray) -> None:
     """Let Gaussian leaves and blocks take potentials of a posterior instead of parameters."""
-    if sizes[P.FILL]:
+    if steps[P.FILL_LEAVES]:
         from latentforest.kernels.variational import leaf_steps  # compiles, so only when needed
 
-        sizes[P.FILL] = leaf_steps.FILL_ADDRESS
-    if sizes[P.FILL + 1]:
+        steps[P.FILL_LEAVES] = leaf_steps.FILL_ADDRESS
+    if steps[P.FILL_BLOCKS]:
         from latentforest.kernels.variational import block_steps
 
-        sizes[P.FILL + 1] = block_steps.FILL_ADDRESS
+        steps[P.FILL_BLOCKS] = block_steps.FILL_ADDRESS
 
 
 def _describe_block(
@@ -427,7 +428,7 @@ def _describe_block(
     means, deviations = scales.reshape(2, -1)
     values = (store.values(node.mask, node.parts) - means) / deviations
     (n_gaps, *gaps), data = list_gaps(values, place + len(weights) + len(scales))
-    tasks[B.N_GAPS], tasks[B.GAPS] = n_gaps, len(tasks)
+    tasks[P.N_GAPS], tasks[P.GAPS] = n_gaps, len(tasks)
     return tasks + gaps, [weights, scales, *data]
 
 
@@ -472,15 +473,14 @@ def _place_columns(structure: Structure, nodes: list[Node]) -> tuple[LongArray, 
     return _integers(map(structure.offset, names)), _integers(sums[name] for name in names)
 
 
-def _place_measures(fields: LongArray, sizes: LongArray, taken: int) -> None:
+def _place_measures(fields: LongArray, steps: LongArray, taken: int) -> None:
     """Give the data of each Gaussian node its place behind so much other evidence."""
     for record in fields.reshape(-1, P.N_FIELDS):
         if record[P.KIND] == P.GAUSSIAN:
-            from latentforest.kernels.gaussian import (
-                leaf_steps as gaussian_steps,  # compiles, so only when needed
-            )
+            from latentforest.kernels.gaussian import leaf_steps  # compiles, so only when needed
 
-            sizes[[P.FILL, P.COLLECT]] = gaussian_steps.FILL_ADDRESS, gaussian_steps.COLLECT_ADDRESS
+            steps[P.FILL_LEAVES] = leaf_steps.FILL_ADDRESS
+            steps[P.COLLECT_LEAVES] = leaf_steps.COLLECT_ADDRESS
             record[P.WEIGHTS] = taken
             taken += record[P.N_PATTERNS] * (1 + record[P.CARD])
 

@@ -15,7 +15,8 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ModelError
 from latentforest.inference.plan import Node
-from latentforest.kernels.forest.plan import (
+from latentforest.kernels.forest.plan import Workspace
+from latentforest.kernels.layout import (
     COLUMN,
     FIRST_SLOT,
     HIDDEN,
@@ -24,7 +25,6 @@ from latentforest.kernels.forest.plan import (
     N_FIELDS,
     N_PATTERNS,
     WEIGHTS,
-    Workspace,
 )
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.elimination import compute_joint

@@ -35,6 +35,12 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
+def step(function: Function) -> Function:
+    """Compile a function that is called by its address only (see ``addresses``)."""
+    compiled: Function = njit(**_OPTIONS, no_cpython_wrapper=True, cache=True)(function)
+    return compiled
+
+
 def part(function: Function) -> Function:
     """Compile a function that only kernels call: it needs no way in from Python."""
     compiled: Function = njit(**_OPTIONS, no_cpython_wrapper=True)(function)

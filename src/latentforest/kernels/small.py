@@ -14,11 +14,12 @@ import math
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.forest.em import (
+from latentforest.kernels.layout import Families
+from latentforest.kernels.loop import (
     OBJECTIVE,
     Climb,
-    Families,
     Limits,
+    Method,
     advance,
     copy,
     is_above,
@@ -135,7 +136,8 @@ def fit_small(
     is_far: BoolArray,
     families: Families,
     starts: FloatArray,
-    climb: Climb,
+    method: Method,
+    state: Climb,
     limits: Limits,
 ) -> tuple[int, float]:
     """Fit from several starts, the rows of ``starts``, which are changed in place.
@@ -155,16 +157,15 @@ def fit_small(
     best, highest = 0, -np.inf
     for s in range(n_starts + 1):
         theta = starts[s if s < n_starts else best]
-        restart(climb)
+        restart(state)
         goes_on = n_starts > 1 or s == n_starts
         while goes_on:
-            value = _expect(codes, weights, is_far, families, theta, climb.counts, joint, belief)
-            goes_on = advance(
-                climb, families, theta, value, prior, first if s < n_starts else last, trajectory
-            )
-        if s < n_starts and is_above(climb.values[OBJECTIVE], highest):
-            best, highest = s, climb.values[OBJECTIVE]
-    if climb.flags[0] == 2:
-        copy(climb.third, starts[best])
-    value = _expect(codes, weights, is_far, families, starts[best], climb.counts, joint, belief)
+            value = _expect(codes, weights, is_far, families, theta, state.counts, joint, belief)
+            level = first if s < n_starts else last
+            goes_on = advance(method, families, prior, state, theta, value, level, trajectory)
+        if s < n_starts and is_above(state.values[OBJECTIVE], highest):
+            best, highest = s, state.values[OBJECTIVE]
+    if state.flags[0] == 2:
+        copy(state.third, starts[best])
+    value = _expect(codes, weights, is_far, families, starts[best], state.counts, joint, belief)
     return best, value

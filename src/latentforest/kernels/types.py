@@ -11,6 +11,9 @@ IntArray: TypeAlias = NDArray[np.int32]
 LongArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
+IntTable: TypeAlias = IntArray  # of two dimensions, where that must be told (see `addresses`)
+LongTable: TypeAlias = LongArray
+FloatTable: TypeAlias = FloatArray
 AnyArray: TypeAlias = NDArray[Any]
 
 # Kernels are called with numpy's scalars where a literal would be compiled for itself.

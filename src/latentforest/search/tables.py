@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from latentforest.kernels.regions.star_starts import SOFT
+from latentforest.kernels.regions.types import SOFT
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure

@@ -2,36 +2,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 
-from latentforest.kernels.forest.em import (
-    CONVERGED,
-    Families,
-    Limits,
-    advance,
-    extrapolate,
-    log_prior,
-    make_climb,
-    put_best_first,
-    update,
-)
-from latentforest.ties import sort_best_first
+from climbing import leap, list_tables
+from latentforest.kernels.forest.em import log_prior, update
 
 # One table of two rows and three states after an entry that is not free.
-FAMILIES = Families(np.array([1]), np.array([2]), np.array([3]))
+FAMILIES = list_tables([1], [2], [3])
 
 
 def test_counts_are_normalized_and_others_left_alone():
     theta = np.full(8, 0.125)
     counts = np.array([9.0, 1.0, 2.0, 1.0, 0.0, 3.0, 0.0, 9.0])
     prior = np.array([9.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 9.0])
-    update(FAMILIES, counts, prior, theta)
+    update(FAMILIES, prior, counts, theta)
     assert theta.tolist() == [0.125, 0.25, 0.5, 0.25, 1 / 6, 4 / 6, 1 / 6, 0.125]
 
 
 def test_a_row_without_counts_keeps_its_probabilities():
     theta = np.array([0.0, 0.2, 0.3, 0.5, 0.2, 0.3, 0.5])
-    update(FAMILIES, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 0.0]), np.zeros(7), theta)
+    update(FAMILIES, np.zeros(7), np.array([0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 0.0]), theta)
     assert theta.tolist() == [0.0, 0.2, 0.3, 0.5, 0.0, 1.0, 0.0]
 
 
@@ -53,7 +42,7 @@ simplex_points = st.integers(0, 2**32 - 1).map(
 @given(simplex_points, simplex_points, simplex_points, st.sampled_from([1.0, 4.0, 64.0]))
 def test_extrapolation_stays_inside_the_simplex(first, second, third, longest):
     result = third.copy()
-    length = extrapolate(FAMILIES, first, second, third, np.zeros(7), longest, result)
+    length = leap(FAMILIES, first, second, third, np.zeros(7), longest, result)
     assert 1.0 <= length <= longest
     rows = result[1:].reshape(2, 3)
     np.testing.assert_allclose(rows.sum(axis=1), 1.0, rtol=1e-12)
@@ -63,10 +52,10 @@ def test_extrapolation_stays_inside_the_simplex(first, second, third, longest):
 
 
 def test_extrapolation_of_tables_with_a_single_state():
-    families = Families(np.array([0, 3]), np.array([3, 1]), np.array([1, 2]))
+    families = list_tables([0, 3], [3, 1], [1, 2])
     points = [np.array([1.0, 1.0, 1.0, p, 1 - p, 0.7]) for p in (0.4, 0.5, 0.55)]
     result = points[2].copy()
-    extrapolate(families, *points, np.zeros(6), 100.0, result)
+    leap(families, *points, np.zeros(6), 100.0, result)
     np.testing.assert_allclose(result, [1.0, 1.0, 1.0, 0.6, 0.4, 0.7], rtol=1e-12)
 
 
@@ -74,7 +63,7 @@ def test_a_step_of_length_one_is_the_em_iterate():
     rng = np.random.default_rng(0)
     points = [np.r_[0.7, rng.dirichlet(np.full(3, 5.0), 2).ravel()] for _ in range(3)]
     result = points[2].copy()
-    assert extrapolate(FAMILIES, *points, np.zeros(7), 1.0, result) == 1.0
+    assert leap(FAMILIES, *points, np.zeros(7), 1.0, result) == 1.0
     np.testing.assert_allclose(result, points[2], rtol=1e-12)
 
 
@@ -83,61 +72,6 @@ def test_a_geometric_sequence_is_extrapolated_to_its_limit():
     step[1:] = [0.01, 0.02, -0.03, 0.03, -0.01, -0.02]
     points = [limit + ratio * step for ratio in (1.0, 0.75, 0.75**2)]
     result = points[2].copy()
-    length = extrapolate(FAMILIES, *points, np.zeros(7), 100.0, result)
+    length = leap(FAMILIES, *points, np.zeros(7), 100.0, result)
     assert length == pytest.approx(4.0)
     np.testing.assert_allclose(result, limit, atol=1e-12)
-
-
-def test_a_worse_extrapolation_is_taken_back():
-    climb, limits, trajectory = make_climb(7), Limits(100, -np.inf, True, 100), np.empty(100)
-    theta, rng = np.r_[0.0, np.full(6, 1 / 3)], np.random.default_rng(0)
-    for n in range(7):  # six plain iterations, then the second of a pair
-        climb.counts[:] = rng.random(7)
-        assert advance(climb, FAMILIES, theta, float(n), np.zeros(7), limits, trajectory)
-    safe = climb.third.copy()
-    assert not np.array_equal(theta, safe)
-    advance(climb, FAMILIES, theta, -50.0, np.zeros(7), limits, trajectory)
-    assert np.array_equal(theta, safe)
-    assert trajectory[:8].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.0]
-
-
-def test_a_small_gain_ends_the_run():
-    climb, limits, trajectory = make_climb(7), Limits(100, 0.5, False, 100), np.empty(100)
-    theta = np.r_[0.0, np.full(6, 1 / 3)]
-    climb.counts[:] = 1.0
-    goes_on = [
-        advance(climb, FAMILIES, theta, value, np.zeros(7), limits, trajectory)
-        for value in (-9.0, -8.0, -7.5)
-    ]
-    assert goes_on == [True, True, False]
-
-
-def test_a_pause_interrupts_but_does_not_end_the_run():
-    climb, limits, trajectory = make_climb(7), Limits(100, -np.inf, False, 2), np.empty(100)
-    theta = np.r_[0.0, np.full(6, 1 / 3)]
-    climb.counts[:] = 1.0
-    goes_on = [
-        advance(climb, FAMILIES, theta, float(n), np.zeros(7), limits, trajectory) for n in range(2)
-    ]
-    assert goes_on == [True, False]
-    assert climb.flags[CONVERGED] == 0
-
-
-@njit
-def sort_starts(objectives):
-    alive = np.arange(len(objectives))
-    put_best_first(alive, objectives, len(alive))  # has no way in from Python
-    return alive
-
-
-@pytest.mark.parametrize(
-    "objectives",
-    [
-        [-500.0, -500.0 + 1e-10, -499.0, -500.0 - 1e-10],
-        [-np.inf, -5.0, -np.inf, -4.0],
-        [0.1 + 0.2, 0.3, 0.4, 0.2 + 0.2],
-    ],
-)
-def test_starts_that_are_equal_but_for_rounding_keep_their_order(objectives):
-    expected = sort_best_first(objectives)
-    assert sort_starts(np.array(objectives)).tolist() == expected

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from latentforest.kernels.forest import plan as P
+from latentforest.kernels import layout as P
 from latentforest.kernels.forest.layout import Sketch, lay_out
 from latentforest.kernels.vector import LANES
 

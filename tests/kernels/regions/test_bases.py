@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from latentforest.kernels.forest import plan as P
+from latentforest.kernels import layout as P
 from latentforest.kernels.forest.layout import Sketch, lay_out
 from latentforest.kernels.forest.plan import Plan, make_workspace
-from latentforest.kernels.forest.propagation import propagate
+from latentforest.kernels.forest.propagation import make_steps, propagate
 from latentforest.kernels.vector import LANES
 
 NOTHING = np.empty(0)
+STEPS = make_steps(has_base=True)
 
 
 def sketch(card, n_states, n_rows, children, stride):
@@ -29,7 +30,7 @@ def make_ordinary(base, codes, weights, n_states):
     links = np.concatenate([codes, np.arange(n_rows)]).astype(np.int32)
     evidence = np.zeros((n_rows, -(-card // LANES) * LANES))
     evidence[:, :card] = base
-    plan = Plan(nodes, slot_child, slot_index, links, weights, evidence.ravel(), sizes)
+    plan = Plan(nodes, slot_child, slot_index, links, weights, evidence.ravel(), sizes, STEPS)
     return plan, make_workspace(plan)
 
 
@@ -45,7 +46,7 @@ def make_based(base, codes, weights, n_states):
     evidence[card:] = 0.0
     sorted_weights = np.full(stride, 5.0)
     sorted_weights[:n_rows] = weights[order]
-    plan = Plan(nodes, slot_child, slot_index, runs, sorted_weights, evidence.ravel(), sizes)
+    plan = Plan(nodes, slot_child, slot_index, runs, sorted_weights, evidence.ravel(), sizes, STEPS)
     work = make_workspace(plan)
     return plan, work._replace(likelihood=np.ones(stride), logarithm=np.ones(stride))
 

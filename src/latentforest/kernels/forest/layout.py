@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.forest.plan import (
+from latentforest.kernels.gaussian.leaves import N_ROWS
+from latentforest.kernels.layout import (
     BELIEFS,
     BLOCK,
     CARD,
@@ -43,7 +44,6 @@ from latentforest.kernels.forest.plan import (
     WEIGHTS,
     WIDTH,
 )
-from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.types import Int, LongArray
 from latentforest.kernels.vector import LANES
 

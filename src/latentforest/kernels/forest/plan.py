@@ -14,59 +14,31 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.kernels.compilation import kernel
+from latentforest.kernels.layout import (
+    BLOCK,
+    CARD,
+    COLUMN,
+    DEGREE,
+    DENSE,
+    FILL_BLOCKS,
+    FILL_LEAVES,
+    GAUSSIAN,
+    IS_ROOT,
+    KIND,
+    LEAF,
+    MESSAGES,
+    N_DOUBLES,
+    N_FIELDS,
+    N_PATTERNS,
+    N_SHIFTS,
+    PARAMETERS,
+    ROOT_PATTERNS,
+    TABLE,
+    WIDTH,
+)
 from latentforest.kernels.types import BoolArray, FloatArray, IntArray, LongArray
 
-# Kinds of nodes.
-HIDDEN = 0  # a variable with children: has a belief and, below its parent, a table
-PRODUCT = 1  # a virtual node: the product of some of a hidden node's children
-LEAF = 2  # an observed variable without children: its messages are columns of its table
-DENSE = 3  # fixed messages: of a frozen subtree, or of an inner node's own observed value
-GAUSSIAN = 4  # continuous children of a variable, independent of each other given it
-BLOCK = 5  # continuous variables that are jointly Gaussian given a variable
-
-# Fields of a node's record in `Plan.nodes`; a node is known by the place of its record, so that
-# field F of node u is `nodes[u + F]`. Places count doubles in the buffer.
-KIND = 0
-CARD = 1  # states of the node itself
-WIDTH = 2  # states of the parent variable: length of a message (roots: own states)
-ROW = 3  # CARD padded to whole vectors
-COLUMN = 4  # WIDTH padded to whole vectors
-N_PATTERNS = 5
-IS_ROOT = 6
-IS_FREE = 7  # its table is estimated (0: frozen)
-PARAMETERS = 8  # offset of the table, (WIDTH, CARD), in the flat parameter vector; -1: none
-MESSAGES = 9  # place of the messages, N_PATTERNS x COLUMN
-BELIEFS = 10  # place of the beliefs, N_PATTERNS x ROW
-TABLE = 11  # place of the padded table, WIDTH x ROW (roots: 1 x ROW)
-COUNTS = 12  # place of the sums for that table
-TRANSPOSED = 13  # place of the padded transposed table, CARD x COLUMN
-SHIFTS = 14  # place in the array of exponents: N_PATTERNS own ones, then N_PATTERNS sums
-FIRST_SLOT = 15  # entries of the children in `slot_child`: FIRST_SLOT to LAST_SLOT
-LAST_SLOT = 16
-WEIGHTS = 17  # place in `weights` (roots)
-NEEDS_OUTSIDE = 18  # its outside factors are used
-STRIDE = 19  # a root with a base: distance of the states' rows in `evidence`; otherwise 0
-N_FIELDS = 20
-# Of a GAUSSIAN node (see `gaussian`): CARD is the number of its columns, PARAMETERS the entry of
-# the first in `slot_child` and `slot_index`, WEIGHTS the place of its data in `evidence`, BELIEFS
-# that of its offsets, TABLE and COUNTS those of the columns' tables and sums, three rows of COLUMN
-# for each.
-# Of a BLOCK (see `blocks`): CARD is the number of its columns, PARAMETERS the entry of its tasks in
-# `slot_child`, WEIGHTS the place of its data in `evidence`, BELIEFS that of its offsets and behind
-# them of the logarithms of its messages, TABLE that of its tables.
-
 CACHE_LINE = 64  # bytes
-
-# Entries of `Plan.sizes`.
-N_DOUBLES = 0
-OUTSIDE = 1  # distance from a message to its outside factor in the buffer
-N_SHIFTS = 2
-SCRATCH = 3  # place of the scratch memory in the buffer
-DEGREE = 4  # most children of a node, at least one
-ROOT_PATTERNS = 5  # most patterns of a root, padded
-FILL = 6  # addresses of the E-step of Gaussian nodes (see `gaussian_steps`), then of blocks
-COLLECT = 8
-N_SIZES = 10
 
 
 class Plan(NamedTuple):
@@ -77,8 +49,7 @@ class Plan(NamedTuple):
     in ``evidence`` state by state (an even number of them), and ``links`` says at which row each
     pattern starts.
 
-    What Gaussian nodes need lies behind the rest of three arrays, which costs nothing where there
-    are none: numba spends much time on every further field.
+    What Gaussian nodes need lies behind the rest of three arrays: see ``layout`` for a drawing.
     """
 
     nodes: LongArray
@@ -92,6 +63,7 @@ class Plan(NamedTuple):
     # scaled values. Or the base.
     evidence: FloatArray
     sizes: LongArray
+    steps: LongArray  # addresses of what only some plans need
 
 
 class Workspace(NamedTuple):
@@ -109,7 +81,7 @@ class Workspace(NamedTuple):
 def count_numbers(plan: Plan) -> int:
     """About how many numbers an iteration touches."""
     n_numbers = int(plan.sizes[N_DOUBLES]) + 8 * len(plan.weights)
-    if not (plan.sizes[FILL] or plan.sizes[FILL + 1]):
+    if not (plan.steps[FILL_LEAVES] or plan.steps[FILL_BLOCKS]):
         return n_numbers
     records = plan.nodes.reshape(-1, N_FIELDS)
     gaussians = records[records[:, KIND] == GAUSSIAN]

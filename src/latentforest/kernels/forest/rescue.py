@@ -15,11 +15,14 @@ import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.forest.layout import padded
-from latentforest.kernels.forest.plan import (
+from latentforest.kernels.forest.plan import Plan, Workspace
+from latentforest.kernels.gaussian.leaves import add_moments, log_density
+from latentforest.kernels.hooks import call_step
+from latentforest.kernels.layout import (
     BELIEFS,
     BLOCK,
     CARD,
-    COLLECT,
+    COLLECT_BLOCKS,
     COLUMN,
     COUNTS,
     DENSE,
@@ -37,11 +40,7 @@ from latentforest.kernels.forest.plan import (
     PARAMETERS,
     WEIGHTS,
     WIDTH,
-    Plan,
-    Workspace,
 )
-from latentforest.kernels.gaussian.leaves import add_moments, log_density
-from latentforest.kernels.hooks import call_step
 from latentforest.kernels.types import FloatArray, LongArray
 
 LOG_SMALL = -256 * math.log(2.0)  # as in `propagation`: patterns above it are never scaled
@@ -177,7 +176,7 @@ def _add_counts(
                 counts[i] += weight * np.exp(outside[u, k] + np.log(theta[i]))
     if nodes[u + KIND] == BLOCK:
         call_step(
-            plan.sizes[COLLECT + BLOCK - GAUSSIAN],
+            plan.steps[COLLECT_BLOCKS],
             u,
             -1.0 - p,
             nodes,

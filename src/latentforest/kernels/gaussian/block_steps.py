@@ -17,33 +17,29 @@ from numba import carray
 
 from latentforest.kernels.compilation import part
 from latentforest.kernels.forest.layout import padded
-from latentforest.kernels.forest.plan import (
+from latentforest.kernels.gaussian.blocks import factorize, fill_tables, invert_factor
+from latentforest.kernels.gaussian.leaves import LOG_2_PI
+from latentforest.kernels.hooks import ANY_LENGTH, compile_step
+from latentforest.kernels.layout import (
+    BATCH,
     BELIEFS,
     CARD,
     COLUMN,
     COUNTS,
-    MESSAGES,
-    N_PATTERNS,
-    PARAMETERS,
-    TABLE,
-    WEIGHTS,
-    WIDTH,
-)
-from latentforest.kernels.gaussian.blocks import (
-    BATCH,
     GAP_COLUMNS,
     GAP_OBSERVED,
     GAP_PATTERNS,
     GAP_VALUES,
     GAPS,
+    MESSAGES,
     N_GAPS,
+    N_PATTERNS,
+    PARAMETERS,
     SUMS,
-    factorize,
-    fill_tables,
-    invert_factor,
+    TABLE,
+    WEIGHTS,
+    WIDTH,
 )
-from latentforest.kernels.gaussian.leaves import LOG_2_PI
-from latentforest.kernels.hooks import ANY_LENGTH, compile_step
 from latentforest.kernels.types import FloatArray, Int, LongArray
 from latentforest.kernels.vector import LANES, exponential, front, load, splat, store, total
 

@@ -16,31 +16,33 @@ from numba import carray
 
 from latentforest.kernels.compilation import part
 from latentforest.kernels.gaussian.blocks import (
-    FAMILIES,
-    FAMILY_KIND,
-    HAS_STATES,
-    IS_ESTIMATED,
-    IS_SHARED,
-    LENGTH,
-    MEMBERS,
-    N_COLUMNS,
-    N_FAMILIES,
-    N_MEMBERS,
-    N_PARENTS,
-    N_STATES,
-    POUCH,
-    SUMS,
     factorize,
     fill_tables,
     invert_factor,
     read_covariance,
 )
 from latentforest.kernels.hooks import ANY_LENGTH, compile_step
+from latentforest.kernels.layout import (
+    CORE,
+    FAMILIES,
+    FAMILY_KIND,
+    HAS_STATES,
+    IS_ESTIMATED,
+    IS_SHARED,
+    LENGTH,
+    LOG_PRIOR,
+    MEMBERS,
+    N_COLUMNS,
+    N_FAMILIES,
+    N_MEMBERS,
+    N_PARENTS,
+    N_STATES,
+    NUMBERS,
+    POUCH,
+    SUMS,
+    UPDATE,
+)
 from latentforest.kernels.types import FloatArray, LongArray
-
-UPDATE = 0.0
-LOG_PRIOR = 1.0
-PROJECT = 2.0
 
 FEWEST = 1e-200  # weight of a state below which it keeps its parameters
 COLLINEAR = 1e-10  # share of a parent's variance that others must leave for it to get a slope
@@ -528,7 +530,7 @@ def _revise_block(  # type: ignore[no-untyped-def]
 ):
     tasks, scales = carray(tasks_, (ANY_LENGTH,)), carray(scales_, (ANY_LENGTH,))
     counts, theta = carray(counts_, (ANY_LENGTH,)), carray(theta_, (ANY_LENGTH,))
-    place, start = tasks[first], tasks[first + 1]
+    place, start = tasks[first + NUMBERS], tasks[first + CORE]
     if action == LOG_PRIOR:
         return _log_prior(tasks, start, scales, place, theta)
     if action == UPDATE:

@@ -19,36 +19,21 @@ import math
 
 from latentforest.kernels.compilation import part
 from latentforest.kernels.gaussian.leaves import LOG_2_PI
+from latentforest.kernels.layout import (
+    FAMILIES,
+    FAMILY_KIND,
+    HAS_STATES,
+    LENGTH,
+    MEMBERS,
+    N_COLUMNS,
+    N_FAMILIES,
+    N_MEMBERS,
+    N_PARENTS,
+    N_STATES,
+    POUCH,
+)
 from latentforest.kernels.types import FloatArray, LongArray
 
-# Entries of a list of tasks.
-N_COLUMNS = 0
-N_STATES = 1
-N_FAMILIES = 2
-SUMS = 3  # place of the sums in the vector of counts
-N_GAPS = 4  # number of sets of missing columns
-GAPS = 5  # entry of the first of these
-FAMILIES = 6  # entry of the first family
-N_ENTRIES = 7
-# Entries of the record of a family.
-LENGTH = 0
-FAMILY_KIND = 1
-N_MEMBERS = 2
-N_PARENTS = 3
-IS_ESTIMATED = 4
-HAS_STATES = 5
-IS_SHARED = 6
-MEMBERS = 7
-LINEAR = 0
-POUCH = 1
-# Entries of the record of a set of missing columns; the columns follow, the missing ones first,
-# then the patterns.
-GAP_PATTERNS = 0
-GAP_OBSERVED = 1
-GAP_VALUES = 2  # place of the values in the evidence
-GAP_COLUMNS = 3
-
-BATCH = 16  # patterns that are handled at a time: values are padded to that
 TINY = 1e-300
 
 

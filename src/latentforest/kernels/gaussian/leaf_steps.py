@@ -8,7 +8,9 @@ import numpy as np
 from numba import carray
 
 from latentforest.kernels.compilation import part
-from latentforest.kernels.forest.plan import (
+from latentforest.kernels.gaussian.leaves import LOG_2_PI, N_ROWS
+from latentforest.kernels.hooks import ANY_LENGTH, compile_step
+from latentforest.kernels.layout import (
     BELIEFS,
     CARD,
     COLUMN,
@@ -20,8 +22,6 @@ from latentforest.kernels.forest.plan import (
     WEIGHTS,
     WIDTH,
 )
-from latentforest.kernels.gaussian.leaves import LOG_2_PI, N_ROWS
-from latentforest.kernels.hooks import ANY_LENGTH, compile_step
 from latentforest.kernels.types import FloatArray, Int, LongArray
 from latentforest.kernels.vector import LANES, exponential, front, load, splat, store
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 
 from latentforest.kernels.compilation import part
-from latentforest.kernels.forest.plan import (
+from latentforest.kernels.forest.plan import Plan
+from latentforest.kernels.layout import (
     BELIEFS,
     CARD,
     COLUMN,
@@ -24,7 +25,6 @@ from latentforest.kernels.forest.plan import (
     PARAMETERS,
     TABLE,
     WEIGHTS,
-    Plan,
 )
 from latentforest.kernels.types import FloatArray
 

@@ -15,11 +15,17 @@ from numba import carray
 from latentforest.kernels.compilation import part
 from latentforest.kernels.gaussian.leaves import N_ROWS, log_prior_of_gaussian
 from latentforest.kernels.hooks import ANY_LENGTH, compile_step
+from latentforest.kernels.layout import (
+    COLUMNS,
+    CORE,
+    LOG_PRIOR,
+    SAME_IN_COLUMNS,
+    SAME_IN_STATES,
+    TIED_COLUMNS,
+    TIED_STATES,
+    UPDATE,
+)
 from latentforest.kernels.types import FloatArray, LongArray
-
-N_COLUMNS, N_STATES, SAME_IN_STATES, SAME_IN_COLUMNS, COLUMNS = 0, 1, 2, 3, 4
-UPDATE = 0.0
-LOG_PRIOR = 1.0
 
 
 @part
@@ -27,7 +33,7 @@ def _update(
     tasks: LongArray, first: int, counts: FloatArray, prior: FloatArray, theta: FloatArray
 ) -> None:
     """New means; then variances from the squares around them, summed over what shares them."""
-    n_columns, n_states = tasks[first + N_COLUMNS], tasks[first + N_STATES]
+    n_columns, n_states = tasks[first + TIED_COLUMNS], tasks[first + TIED_STATES]
     squares, weights = np.zeros(n_columns * n_states), np.zeros(n_columns * n_states)
     for j in range(n_columns):
         for k in range(n_states):
@@ -58,7 +64,7 @@ def _group(tasks: LongArray, first: int, j: int, k: int) -> int:
     """Number of the variance that a column and state have."""
     state = 0 if tasks[first + SAME_IN_STATES] == 1 else k
     column = 0 if tasks[first + SAME_IN_COLUMNS] == 1 else j
-    result: int = column * tasks[first + N_STATES] + state
+    result: int = column * tasks[first + TIED_STATES] + state
     return result
 
 
@@ -69,7 +75,7 @@ def _least(tasks: LongArray, first: int, j: int, prior: FloatArray) -> float:
         result: float = prior[tasks[first + COLUMNS + 2 * j + 1] + 2]
         return result
     result = prior[tasks[first + COLUMNS + 1] + 2]
-    for i in range(tasks[first + N_COLUMNS]):
+    for i in range(tasks[first + TIED_COLUMNS]):
         result = max(result, prior[tasks[first + COLUMNS + 2 * i + 1] + 2])
     return result
 
@@ -79,12 +85,12 @@ def _revise_tied(  # type: ignore[no-untyped-def]
 ):
     tasks, prior = carray(tasks_, (ANY_LENGTH,)), carray(prior_, (ANY_LENGTH,))
     counts, theta = carray(counts_, (ANY_LENGTH,)), carray(theta_, (ANY_LENGTH,))
-    start, result = tasks[first + 1], 0.0
+    start, result = tasks[first + CORE], 0.0
     if action == UPDATE:
         _update(tasks, start, counts, prior, theta)
         return result
-    for j in range(tasks[start + N_COLUMNS]):
-        for k in range(tasks[start + N_STATES]):
+    for j in range(tasks[start + TIED_COLUMNS]):
+        for k in range(tasks[start + TIED_STATES]):
             i = tasks[start + COLUMNS + 2 * j] + 2 * k
             s = tasks[start + COLUMNS + 2 * j + 1] + N_ROWS * k
             if action == LOG_PRIOR:

@@ -10,56 +10,20 @@ messages of a continuous leaf are densities over the largest of them, which ``co
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.forest.layout import padded
 from latentforest.kernels.gaussian.leaves import LOG_2_PI
+from latentforest.kernels.regions.types import EACH_ROW, N_FACTS, Arms, Values
 from latentforest.kernels.types import FloatArray, Int, IntArray, LongArray
 from latentforest.kernels.vector import LANES, load, splat, store, total
 
-LEAF_ARM = -1  # place of the beliefs of a leaf, which has none; below it: of a continuous one
-N_FACTS = 3  # mean, variance and least variance of a column, before its values
-EACH_ROW = -1  # column of an arm whose patterns are the rows
 OFTEN = 8  # products of so many messages are scaled if they are small
 DENSE_ARM = 4  # messages that one of densities counts for
 SMALL = 1e-60
 EVERY = np.inf  # no sum is as large
-
-
-class Arms(NamedTuple):
-    """The arms of a forest, those of one latent variable after another."""
-
-    first: LongArray  # arms of latent variable h: first[h] to first[h + 1]
-    prior: LongArray  # place of P(h) in `tables`; then the addresses of `gaussian_steps`
-    hub: LongArray  # latent variable that the arm belongs to
-    source: LongArray  # latent variable at the near end of the arm; -1 for a leaf
-    reverse: LongArray  # the arm of the source that leads back; -1 for a leaf
-    column: LongArray  # row of `codes` with the arm's patterns; -1: every row is one
-    n_patterns: LongArray
-    card: LongArray  # states of the neighbour
-    width: LongArray  # states of the hub
-    table: LongArray  # place of P(neighbour | hub) in `tables`
-    # Place in `beliefs`, n_patterns x card (padded); -1 for a leaf; -2 less the place of the facts
-    # and values of a continuous leaf, whose table is mean and variance for each state of the hub.
-    belief: LongArray
-    message: LongArray  # place in `messages`, n_patterns x width (padded)
-    start: LongArray  # place in `representatives` of the first row of each pattern; -1: the row
-    order: LongArray  # arms in the order in which messages can be computed
-
-
-class Values(NamedTuple):
-    """The rows, and what is known of the arms."""
-
-    codes: IntArray  # patterns of sets of variables, one row for each set
-    representatives: IntArray  # first rows of patterns
-    weights: FloatArray  # of the rows
-    tables: FloatArray  # P(hub) and P(neighbour | hub) of all arms
-    beliefs: FloatArray
-    messages: FloatArray
-    constant: FloatArray  # for each arm
 
 
 @kernel
@@ -134,7 +98,7 @@ def pass_messages(arms: Arms, values: Values) -> None:
         a = arms.order[i]
         if arms.belief[a] >= 0:
             _find_belief(arms, values, a)
-        if arms.belief[a] >= LEAF_ARM:
+        if arms.facts[a] < 0:
             _send(arms, values, a)
         else:
             _send_densities(arms, values, a)
@@ -178,7 +142,7 @@ def multiply_patterns(
         if b != arms.reverse[a] and b != skip:
             _multiply_by_pattern(arms, values, a, b, target)
             constant += values.constant[b]
-            n_multiplied += 1 if arms.belief[b] >= LEAF_ARM else DENSE_ARM
+            n_multiplied += 1 if arms.facts[b] < 0 else DENSE_ARM
             if n_multiplied >= OFTEN:
                 _scale(target, n, row, scales)
                 n_multiplied = 0
@@ -229,7 +193,7 @@ def _send(arms: Arms, values: Values, a: int) -> None:
     for q in range(arms.n_patterns[a]):
         for y in range(width):
             entry = 0.0
-            if belief != LEAF_ARM:
+            if belief >= 0:
                 for z in range(card):
                     entry += tables[table + y * card + z] * beliefs[belief + q * row + z]
             else:
@@ -241,7 +205,7 @@ def _send(arms: Arms, values: Values, a: int) -> None:
 def _send_densities(arms: Arms, values: Values, a: int) -> None:
     """Find the densities of a continuous leaf's values; a missing one has ones."""
     width, table, message, n = arms.width[a], arms.table[a], arms.message[a], arms.n_patterns[a]
-    column, place = padded(width), LEAF_ARM - 1 - arms.belief[a] + N_FACTS
+    column, place = padded(width), arms.facts[a] + N_FACTS
     messages, measures, tables = values.messages, values.beliefs, values.tables
     scales = np.zeros(n)
     for q in range(n):
@@ -262,7 +226,7 @@ def _send_densities(arms: Arms, values: Values, a: int) -> None:
 @part
 def constant_of(arms: Arms, values: Values, a: int) -> float:
     """What an arm with a free table adds to the log-likelihood beside its region."""
-    return values.constant[a] if arms.belief[a] >= LEAF_ARM else 0.0
+    return values.constant[a] if arms.facts[a] < 0 else 0.0
 
 
 @part
@@ -344,7 +308,7 @@ def gather_arms(
                 codes = values.codes[arms.column[b]]
                 multiply_rows(target, row, values.messages, arms.message[b], codes)
             constant += values.constant[b]
-            n_pending += 1 if arms.belief[b] >= LEAF_ARM else DENSE_ARM
+            n_pending += 1 if arms.facts[b] < 0 else DENSE_ARM
             if n_pending >= OFTEN:
                 constant += normalise_rows(target, row, values.weights, SMALL)
                 n_pending = 0

@@ -1,23 +1,16 @@
 """What is frozen around the candidates of a search: the bases of their regions.
 
-A *task* is a bundle of candidates that share most of that, for instance all mediators of a hub, one
-of its neighbours and each of the others. ``regions`` fits them.
+There is a step for each kind of tasks; ``tasks`` calls it by its address.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from latentforest.kernels.compilation import part
+from latentforest.kernels.compilation import part, step
 from latentforest.kernels.forest.layout import padded
 from latentforest.kernels.regions.arms import (
-    EACH_ROW,
     EVERY,
-    LEAF_ARM,
-    Arms,
-    Values,
     constant_of,
     divide_by_sums,
     gather_arms,
@@ -25,131 +18,19 @@ from latentforest.kernels.regions.arms import (
     normalise_rows,
     spread_prior,
 )
-from latentforest.kernels.types import FloatArray, IntArray, LongArray
+from latentforest.kernels.regions.types import (
+    EACH_ROW,
+    STAR_WITHOUT,
+    Arms,
+    Bases,
+    LocalTask,
+    Values,
+)
+from latentforest.kernels.types import FloatArray
 
 
-class RegionShape(NamedTuple):
-    """A root, maybe a middle variable, and arms whose messages are multiplied in pairs.
-
-    Members of groups are numbers: the arms in their order, then the groups in theirs. All groups
-    together leave one member at the top if there is a base.
-    """
-
-    root_card: int
-    is_prior_free: bool
-    middle_card: int  # 0: there is none
-    arms: LongArray
-    tops: LongArray  # members that are left when all groups are made
-    groups: LongArray  # the two members of each group
-    columns: LongArray  # row of `codes` with the patterns of each group; -1: every row is one
-    n_patterns: LongArray  # of each group
-    codes: IntArray  # patterns of groups
-    own: FloatArray  # beliefs of the first arm that replace its own, or nothing
-
-
-class LocalTask(NamedTuple):
-    """Some local fits that share their surroundings; see the functions that gather their bases.
-
-    ``marks`` has an entry for each possible candidate, 0 to leave it out. For a mediator, and for a
-    hub that gets another number of states, it is its cardinality.
-    """
-
-    kind: int
-    hub: int
-    arm: int
-    lo: int
-    hi: int
-    marks: LongArray
-    ways: LongArray
-    region: RegionShape  # of a star
-    starts: FloatArray  # of a star without an arm
-    most: int  # states of mediators for which `drafts` are made
-    # Starts of mediators' tables, of their neighbours' tables; or see `star_starts.start_star`.
-    drafts: FloatArray
-    places: LongArray  # where the starts of mediators begin
-    n_starts: int  # random ones only, around a hub
-
-
-class LocalTasks(NamedTuple):
-    """Several tasks, one in each row; what they have in common is in ``common``.
-
-    The marks of mediators are for all arms of the hub.
-    """
-
-    arm: LongArray
-    marks: LongArray
-    ways: LongArray
-    common: LocalTask
-
-
-class Bases(NamedTuple):
-    """What is frozen around each candidate of a task."""
-
-    base: FloatArray  # one vector for each row; a single line if all candidates share it
-    constant: FloatArray  # part of the log-likelihood that the region does not hold
-    own: FloatArray  # beliefs of the first arm that are peculiar to the candidate
-    tables: FloatArray  # first guess of the table of a relocated neighbour
-
-
-MEDIATORS = 0  # NI: below a hub, of neighbour `arm` and each of `lo` to `hi`
-UPPER_MEDIATORS = 1  # NI: of a hub, its parent (`arm`) and each of its other neighbours
-RELOCATIONS = 2  # NR: of `arm` to every marked latent variable, passing those in `ways`
-STAR_WITHOUT = 3  # ND: `arm` of a hub replaced by others
-STAR_AROUND = 4  # SI, SD: all tables around a hub, rooted at neighbour `arm` if that is not -1
-
-
-def _make_empty() -> LocalTask:
-    nothing, one = np.empty(0, np.int64), np.ones(1, np.int64)
-    groups, codes, floats = np.empty((0, 2), np.int64), np.empty((0, 0), np.int32), np.empty(0)
-    region = RegionShape(0, False, 0, nothing, one - 1, groups, nothing, nothing, codes, floats)
-    starts = np.empty((0, 0))
-    return LocalTask(0, 0, 0, 0, 0, one, nothing, region, starts, 0, floats, nothing, 0)
-
-
-EMPTY = _make_empty()  # a task with nothing; what it needs is replaced
-
-
-@part
-def pick_task(arms: Arms, tasks: LocalTasks, t: int) -> LocalTask:
-    """Return one of several tasks; mediators reach from the first mark to the last."""
-    common, marks, lo, hi = tasks.common, tasks.marks[t], 0, tasks.marks.shape[1]
-    if common.kind == MEDIATORS:
-        while marks[lo] == 0:
-            lo += 1
-        while marks[hi - 1] == 0:
-            hi -= 1
-    first = arms.first[common.hub]
-    return LocalTask(
-        common.kind,
-        common.hub,
-        tasks.arm[t],
-        first + lo,
-        first + hi,
-        marks[lo:hi].copy(),
-        tasks.ways[t],
-        common.region,
-        common.starts,
-        common.most,
-        common.drafts,
-        common.places,
-        common.n_starts,
-    )
-
-
-@part
-def gather_bases(arms: Arms, values: Values, task: LocalTask) -> Bases:
-    """Find what is frozen around each candidate of a task."""
-    if task.kind == MEDIATORS:
-        return _gather_for_mediators(arms, values, task)
-    if task.kind == UPPER_MEDIATORS:
-        return _gather_for_upper_mediators(arms, values, task)
-    if task.kind == RELOCATIONS:
-        return _gather_for_relocations(arms, values, task)
-    return _gather_for_star(arms, values, task)
-
-
-@part
-def _gather_for_mediators(arms: Arms, values: Values, task: LocalTask) -> Bases:
+@step
+def gather_for_mediators(arms: Arms, values: Values, task: LocalTask) -> Bases:
     """Bases of a hub without one of its arms and each of some others.
 
     Arms are excluded by halving: the product for a range of candidates holds all arms outside it.
@@ -206,8 +87,8 @@ def _gather_for_mediators(arms: Arms, values: Values, task: LocalTask) -> Bases:
     return Bases(result, constant, np.empty((0, 0)), np.empty((0, 0)))
 
 
-@part
-def _gather_for_upper_mediators(arms: Arms, values: Values, task: LocalTask) -> Bases:
+@step
+def gather_for_upper_mediators(arms: Arms, values: Values, task: LocalTask) -> Bases:
     """The base of a hub's parent, and what is frozen below the hub for each of its arms.
 
     The region is rooted at the parent: the patterns below the mediator are then those below the
@@ -248,8 +129,8 @@ def _spread_beliefs(arms: Arms, values: Values, a: int, target: FloatArray) -> N
             target[r * row + k] = beliefs[place + q * row + k]
 
 
-@part
-def _gather_for_relocations(arms: Arms, values: Values, task: LocalTask) -> Bases:
+@step
+def gather_for_relocations(arms: Arms, values: Values, task: LocalTask) -> Bases:
     """Bases of latent variables without an arm that was taken away somewhere.
 
     What is left is sent outward from where the arm was. The sum of each row's vector is the same at
@@ -297,7 +178,7 @@ def _gather_for_relocations(arms: Arms, values: Values, task: LocalTask) -> Base
             width = arms.width[arms.first[there]]
             edge = arms.table[arms.reverse[b]]
             _follow(values.tables, edge, tables, here, there, card, width, moved_card)
-            if arms.belief[moved] < LEAF_ARM:
+            if arms.facts[moved] >= 0:
                 _follow_moments(values.tables, edge, tables, here, there, card, width)
             stack[n_waiting] = there
             n_waiting += 1
@@ -369,8 +250,8 @@ def _follow_moments(
         tables[there, 2 * y + 1] = variance
 
 
-@part
-def _gather_for_star(arms: Arms, values: Values, task: LocalTask) -> Bases:
+@step
+def gather_for_star(arms: Arms, values: Values, task: LocalTask) -> Bases:
     """The base of a star.
 
     Without an arm of the hub, all its other arms are frozen. Around a hub, the belief of the

@@ -12,15 +12,8 @@ import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.forest.layout import padded
-from latentforest.kernels.regions.arms import (
-    EACH_ROW,
-    LEAF_ARM,
-    Arms,
-    Values,
-    divide_by_sums,
-    gather_arms,
-    spread_prior,
-)
+from latentforest.kernels.regions.arms import divide_by_sums, gather_arms, spread_prior
+from latentforest.kernels.regions.types import EACH_ROW, Arms, Values
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.kernels.vector import LANES, load, splat, store, total
 
@@ -73,7 +66,8 @@ def count_pairs(
     HubPosteriors must be there of the start, and if Z is a leaf of all variables that are wanted.
     """
     n_rows, card, hubs = values.weights.shape[0], arms.card[walk.arm], walk.hubs
-    rows, n_open, is_leaf = np.empty(n_rows, np.int64), n_rows, arms.belief[walk.arm] == LEAF_ARM
+    rows, n_open = np.empty(n_rows, np.int64), n_rows
+    is_leaf = arms.source[walk.arm] < 0 and arms.facts[walk.arm] < 0
     for r in range(n_rows):
         rows[r] = r
     if is_leaf:
@@ -232,7 +226,7 @@ def count_triples(
     masses = posteriors.values[place : place + n_rows * row]
     turned = _turn(arms, values, left, row)
     for right in range(left + 1, arms.first[hub + 1]):
-        if arms.belief[right] < LEAF_ARM:
+        if arms.facts[right] >= 0:
             continue
         n_cells = arms.n_patterns[left] * arms.n_patterns[right]
         is_grouped, given = n_cells <= n_rows, masses

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.regions.arms import LEAF_ARM, Arms, Values, find_upper_arm
+from latentforest.kernels.regions.arms import find_upper_arm
 from latentforest.kernels.regions.star_starts import (
     draw_row,
     fill_base,
@@ -17,6 +17,7 @@ from latentforest.kernels.regions.star_starts import (
     gather_tables,
     soften,
 )
+from latentforest.kernels.regions.types import Arms, Values
 from latentforest.kernels.types import FloatArray, LongArray
 
 
@@ -53,8 +54,8 @@ def start_mediators(
     P(hub | mediator), and P(neighbour | mediator) for each arm.
     """
     lo, hi, tables = arms.first[hub], arms.first[hub + 1], values.tables
-    cards, table, belief, source = arms.card, arms.table, arms.belief, arms.source
-    first, prior, width = find_first(belief, cards, lo, hi), arms.prior[hub], arms.width[lo]
+    cards, table, facts, source = arms.card, arms.table, arms.facts, arms.source
+    first, prior, width = find_first(facts, cards, lo, hi), arms.prior[hub], arms.width[lo]
     n_arms, n_columns, above = hi - lo, first[hi - lo], find_upper_arm(arms, hub)
     above_card = cards[above] if above >= 0 else 0
     places, n_starts = np.zeros(4 + n_arms, np.int64), 1 + n_random
@@ -77,7 +78,7 @@ def start_mediators(
         n, place, is_latent = cards[lo + i], places[3 + i], source[lo + i] >= 0
         for k in range(card * n):
             drafts[place + k] = tables[table[lo + i] + k]
-        if belief[lo + i] < LEAF_ARM:
+        if facts[lo + i] >= 0:
             for k in range(n_random * card * n):
                 drafts[place + card * n + k] = numbers[n_numbers + k]
             n_numbers += n_random * card * n

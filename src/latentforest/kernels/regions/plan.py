@@ -6,16 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latentforest.kernels.compilation import part
-from latentforest.kernels.forest.em import Families
+from latentforest.kernels.compilation import part, step
 from latentforest.kernels.forest.layout import Sketch, lay_out, padded
-from latentforest.kernels.forest.plan import (
+from latentforest.kernels.forest.plan import Plan, Workspace
+from latentforest.kernels.gaussian.leaves import N_ROWS
+from latentforest.kernels.layout import (
     CARD,
-    COLLECT,
     COLUMN,
     DEGREE,
     DENSE,
-    FILL,
     GAUSSIAN,
     HIDDEN,
     KIND,
@@ -25,15 +24,19 @@ from latentforest.kernels.forest.plan import (
     N_FIELDS,
     N_PATTERNS,
     N_SHIFTS,
+    NO_SUMS,
     PRODUCT,
     WEIGHTS,
     WIDTH,
-    Plan,
-    Workspace,
+    Families,
 )
-from latentforest.kernels.gaussian.leaves import N_ROWS
-from latentforest.kernels.regions.arms import EACH_ROW, LEAF_ARM, N_FACTS, Arms, Values
-from latentforest.kernels.regions.bases import RegionShape
+from latentforest.kernels.regions.types import (
+    EACH_ROW,
+    N_FACTS,
+    Arms,
+    RegionShape,
+    Values,
+)
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
 from latentforest.kernels.vector import LANES
 
@@ -59,7 +62,7 @@ def make_scratch(arms: Arms, n_rows: int, n_states: int) -> Scratch:
     for a in range(arms.belief.shape[0]):
         if a == 0 or arms.hub[a] != arms.hub[a - 1]:
             n_leaves = 0
-        n_leaves += 1 if arms.belief[a] < LEAF_ARM else 0
+        n_leaves += 1 if arms.facts[a] >= 0 else 0
         most = max(most, n_leaves)
     base = np.empty(stride * (n_states + 1) + 2 * most * n_rows)
     for i in range(stride * (n_states + 1)):
@@ -89,7 +92,7 @@ def _find_tops(arms: Arms, region: RegionShape) -> LongArray:
     n_arms, n_groups = region.arms.shape[0], region.groups.shape[0]
     tops = np.full(n_arms + n_groups, -1)
     for i in range(n_arms):
-        if arms.belief[region.arms[i]] < LEAF_ARM:
+        if arms.facts[region.arms[i]] >= 0:
             tops[i] = i
     for g in range(n_groups):
         if tops[region.groups[g, 0]] >= 0 and tops[region.groups[g, 1]] >= 0:
@@ -367,20 +370,21 @@ def _list_families(sketch: Sketch, slot_child: LongArray, slot_index: LongArray)
     n_free, i = 0, 0
     for u in range(sketch.kind.shape[0]):
         n_free += sketch.card[u] if sketch.kind[u] == GAUSSIAN else sketch.is_free[u]
-    offset, n_rows = np.empty(n_free, np.int64), np.empty(n_free, np.int64)
-    n_states = np.empty(n_free, np.int64)
+    found = np.empty((4, n_free), np.int64)
+    offset, n_rows, n_states, sums = found[0], found[1], found[2], found[3]
     for u in range(sketch.kind.shape[0]):
         entry = sketch.parameters[u]
         if sketch.kind[u] == GAUSSIAN:
             for j in range(entry, entry + sketch.card[u]):
-                offset[i], n_rows[i], n_states[i] = slot_child[j], sketch.width[u], -slot_index[j]
+                offset[i], n_rows[i], n_states[i] = slot_child[j], sketch.width[u], 2
+                sums[i] = slot_index[j]
                 i += 1
         elif sketch.is_free[u] == 1:
             offset[i] = entry
             n_rows[i] = 1 if sketch.is_root[u] == 1 else sketch.width[u]
-            n_states[i] = sketch.card[u]
+            n_states[i], sums[i] = sketch.card[u], NO_SUMS
             i += 1
-    return Families(offset, n_rows, n_states)
+    return Families(offset, n_rows, n_states, sums, np.empty(0, np.int64))
 
 
 @part
@@ -439,7 +443,7 @@ def _measure_patterns(
             evidence[place + (codes[r] if has_codes else r)] += weights[r]
         for j in range(n_columns):
             a, sums = columns[0, first_column - n_slots + j], columns[2, first_column - n_slots + j]
-            facts, column = LEAF_ARM - 1 - arms.belief[a], values.codes[arms.column[a]]
+            facts, column = arms.facts[a], values.codes[arms.column[a]]
             for p in range(n):
                 x = values.beliefs[facts + N_FACTS + column[first[p] if has_codes else p]]
                 evidence[place + n + p * n_columns + j] = x
@@ -447,7 +451,7 @@ def _measure_patterns(
                 prior[sums + k] = values.beliefs[facts + k % N_FACTS]
 
 
-@part
+@step
 def plan_region(
     arms: Arms,
     values: Values,
@@ -477,8 +481,7 @@ def plan_region(
         slot_index = np.concatenate((slot_index, columns[2]))
         above = region.middle_card if region.middle_card > 0 else region.root_card
         n_counts += N_ROWS * above * columns.shape[1]
-        sizes[FILL], sizes[COLLECT] = arms.prior[-2], arms.prior[-1]
-    plan = Plan(nodes, slot_child, slot_index, links, weights, scratch.base, sizes)
+    plan = Plan(nodes, slot_child, slot_index, links, weights, scratch.base, sizes, arms.steps)
     prior = np.zeros(n_counts)
     _measure_patterns(arms, values, region, columns, plan, sketch, member, prior)
     work = Workspace(

@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.regions.arms import LEAF_ARM, Arms, Values
-from latentforest.kernels.regions.bases import LocalTask
-from latentforest.kernels.types import FloatArray, LongArray
-
-SOFT = 0.1  # share of the uniform distribution in a guess: EM never leaves a probability of zero
-APART = 0.5  # how far the halves of a split state are pushed apart
+from latentforest.kernels.compilation import kernel, part, step
+from latentforest.kernels.regions.types import APART, SOFT, Arms, LocalTask, Values
+from latentforest.kernels.types import FloatArray, FloatTable, LongArray
 
 
 @part
-def find_first(belief: LongArray, card: LongArray, lo: int, hi: int) -> LongArray:
+def find_first(facts: LongArray, card: LongArray, lo: int, hi: int) -> LongArray:
     """Column at which the table of each arm begins, and where the last one ends."""
     first = np.zeros(hi - lo + 1, np.int64)
     for a in range(lo, hi):
-        first[a - lo + 1] = first[a - lo] + (card[a] if belief[a] >= LEAF_ARM else 0)
+        first[a - lo + 1] = first[a - lo] + (card[a] if facts[a] < 0 else 0)
     return first
 
 
@@ -163,7 +159,7 @@ def start_star(arms: Arms, values: Values, task: LocalTask) -> FloatArray:
         values.tables,
     )
     lo, hi, cards, source = arms.first[hub], arms.first[hub + 1], arms.card, arms.source
-    first, prior, width = find_first(arms.belief, cards, lo, hi), arms.prior[hub], arms.width[lo]
+    first, prior, width = find_first(arms.facts, cards, lo, hi), arms.prior[hub], arms.width[lo]
     n_arms, n_columns = hi - lo, first[hi - lo]
     joined = gather_tables(tables, arms.table, lo, width, first)
     n_guesses = width if card > width else width * (width - 1) // 2
@@ -271,19 +267,13 @@ def _turn(
             target[turned + x * n_rows + y] = joint / total if total > 0.0 else 1.0 / n_rows
 
 
-@part
+@step
 def read_star(
-    cards: LongArray,
-    lo: int,
-    hi: int,
-    root: int,
-    card: int,
-    starts: FloatArray,
-    best: int,
-    results: FloatArray,
-    c: int,
+    arms: Arms, task: LocalTask, starts: FloatTable, best: int, results: FloatTable, c: int
 ) -> None:
     """Bring tables around a hub in the order P(hub), P(neighbour | hub) for all its neighbours."""
+    cards, root, card = arms.card, task.arm, task.marks[0]
+    lo, hi = arms.first[task.hub], arms.first[task.hub + 1]
     found, taken = np.empty(starts.shape[1]), card
     for k in range(starts.shape[1]):
         found[k] = starts[best, k]

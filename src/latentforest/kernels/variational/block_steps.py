@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from numba import carray
 
-from latentforest.kernels.forest.plan import CARD, PARAMETERS, TABLE, WIDTH
 from latentforest.kernels.gaussian.block_steps import evaluate, send
-from latentforest.kernels.gaussian.blocks import SUMS
 from latentforest.kernels.hooks import ANY_LENGTH, compile_step
+from latentforest.kernels.layout import CARD, PARAMETERS, SUMS, TABLE, WIDTH
 
 
 def _fill_block(  # type: ignore[no-untyped-def]

@@ -8,10 +8,10 @@ from __future__ import annotations
 from numba import carray
 
 from latentforest.kernels.compilation import part
-from latentforest.kernels.forest.plan import CARD, COLUMN, PARAMETERS, TABLE, WIDTH
 from latentforest.kernels.gaussian.leaf_steps import fill_messages
 from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.hooks import ANY_LENGTH, compile_step
+from latentforest.kernels.layout import CARD, COLUMN, PARAMETERS, TABLE, WIDTH
 from latentforest.kernels.types import FloatArray, LongArray
 
 

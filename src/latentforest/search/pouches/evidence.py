@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.kernels.gaussian.leaves import LOG_2_PI
 from latentforest.kernels.types import FloatArray
+from latentforest.model.gaussian import LOG_2_PI
 from latentforest.model.network import Network
 from latentforest.search.pouches.tree import Limb, PouchTree
 

@@ -6,12 +6,10 @@ import zlib
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from latentforest.kernels.forest.em import Limits
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.search.trees.model import Model
@@ -121,11 +119,6 @@ class LocalEffort:
     nu: int
     seed: int
     max_candidates: int | None = None
-
-    @cached_property
-    def limits(self) -> Limits:
-        """Stopping rules of the kernels: plain EM, ``nu`` iterations."""
-        return Limits(self.nu, -np.inf, False, self.nu)
 
     def generator(self, *names: str) -> np.random.Generator:
         """Random numbers for what these names identify."""

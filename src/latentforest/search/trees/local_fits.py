@@ -12,10 +12,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from latentforest.estimation.local_fits import fit_locally
 from latentforest.inference.messages import Messages
-from latentforest.kernels.forest.em import Limits
-from latentforest.kernels.regions.bases import LocalTasks
-from latentforest.kernels.regions.tasks import run_tasks
+from latentforest.kernels.regions.types import LocalTasks
 from latentforest.kernels.types import LongArray
 from latentforest.search.trees.candidate import Candidate, Proposal
 
@@ -33,7 +32,7 @@ class LocalFits:
     ----------
     messages
         Of the current model.
-    limits
+    n_iterations
         Of local EM.
     candidates
         What is fitted.
@@ -50,14 +49,14 @@ class LocalFits:
     def __init__(
         self,
         messages: Messages,
-        limits: Limits,
+        n_iterations: int,
         candidates: Sequence[Candidate],
         tasks: LocalTasks,
         n_values: int,
         n_before: Sequence[int],
         order: LongArray | None = None,
     ) -> None:
-        self.messages, self.limits, self.tasks = messages, limits, tasks
+        self.messages, self.n_iterations, self.tasks = messages, n_iterations, tasks
         self.candidates, self.n_before, self.order = candidates, n_before, order
         self.rest: Callable[[str], float] | None = None
         n_fits = len(candidates) if order is None else int(order.max()) + 1
@@ -65,10 +64,7 @@ class LocalFits:
 
     def run(self) -> None:
         """Make the call."""
-        messages = self.messages
-        run_tasks(
-            messages.arms, messages.values, self.tasks, self.limits, self.scores, self.results
-        )
+        fit_locally(self.messages, self.tasks, self.n_iterations, self.scores, self.results)
 
     @property
     def size(self) -> int:

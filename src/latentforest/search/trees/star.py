@@ -8,8 +8,8 @@ import numpy as np
 
 from latentforest.inference.messages import Messages
 from latentforest.inference.patterns import Mask
-from latentforest.kernels.regions.arms import EACH_ROW, LEAF_ARM
-from latentforest.kernels.regions.bases import (
+from latentforest.kernels.regions.types import (
+    EACH_ROW,
     EMPTY,
     STAR_AROUND,
     STAR_WITHOUT,
@@ -115,10 +115,10 @@ def _group(
     They depend on the columns behind each arm and on its kind only, so that they are found once for
     a table.
     """
-    column, belief, known = messages.arms.column, messages.arms.belief, messages.data.regions
+    column, facts, known = messages.arms.column, messages.arms.facts, messages.data.regions
     key = [int(has_base)]
     for name, arm in zip(names, arms, strict=True):
-        is_by_row, is_number = column[arm] == EACH_ROW, belief[arm] < LEAF_ARM
+        is_by_row, is_number = column[arm] == EACH_ROW, facts[arm] >= 0
         key += (2 * is_by_row + is_number, messages.masks[name])
     region = known.find(tuple(key))
     if region is None:
@@ -136,7 +136,7 @@ def _find_groups(
     needs patterns.
     """
     groups, facts = _Groups(messages, len(arms)), messages.arms
-    numbers = [i for i, arm in enumerate(arms) if facts.belief[arm] < LEAF_ARM]
+    numbers = [i for i, arm in enumerate(arms) if facts.facts[arm] >= 0]
     by_row = [i for i, arm in enumerate(arms) if facts.column[arm] == EACH_ROW]
     member = {
         messages.masks[name]: i

@@ -112,7 +112,7 @@ def _plan_fit(messages: Messages, candidate: CardCandidate, effort: LocalEffort)
     noise = _draw(messages, candidate, effort)
     tasks = bundle_around(messages, hub, card, noise, effort.mu)
     n_values = card * (1 + sum(map(messages.card, messages.neighbours(hub))))
-    return LocalFits(messages, effort.limits, [candidate], tasks, n_values, [0])
+    return LocalFits(messages, effort.nu, [candidate], tasks, n_values, [0])
 
 
 def _draw(messages: Messages, candidate: CardCandidate, effort: LocalEffort) -> FloatArray:

@@ -16,17 +16,10 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import xlogy
 
+from latentforest.inference.completion import HubCompletion
 from latentforest.inference.messages import Messages
 from latentforest.inference.threads import map_threads
-from latentforest.kernels.regions.completion import (
-    HubPosteriors,
-    Walk,
-    complete_hub,
-    count_pairs,
-    count_triples,
-)
 from latentforest.kernels.types import FloatArray
-from latentforest.kernels.vector import LANES
 from latentforest.search.trees.completion.gaussians import (
     Measures,
     MixedCompletion,
@@ -53,15 +46,11 @@ class Completion:
 
     def __init__(self, messages: Messages, check: Callable[[], None] = lambda: None) -> None:
         self.messages, self._check = messages, check
-        arms = messages.arms
-        widths = arms.width[arms.first[:-1]]
-        ends = np.cumsum([messages.data.n_rows * _pad(width) for width in widths])
-        places = np.concatenate([[0], ends[:-1]]).astype(np.int64)
-        self._posteriors = HubPosteriors(np.empty(int(ends[-1])), places)
+        self._hubs = HubCompletion(messages)
         self._completed: set[str] = set()
         self._dependence: dict[str, Measures] = {}
         self.continuous = frozenset(messages.network.structure.continuous)
-        self.mixed = MixedCompletion(messages, self._masses)
+        self.mixed = MixedCompletion(messages, self._hubs.masses)
 
     @property
     def total_weight(self) -> float:
@@ -161,22 +150,9 @@ class Completion:
         return between.get((left, right)) or between[right, left]
 
     def count_triples(self, hub: str, left: str) -> FloatArray:
-        """Count a hub with one of its neighbours and each of those after it.
-
-        Returns
-        -------
-        counts
-            ``(n_right, n_states of the left one, most states of a right one, n_states of the
-            hub)``; states that a variable does not have count nothing, nor do continuous columns.
-        """
+        """Count a hub with one of its neighbours and each of those after it."""
         self._complete([hub])
-        arms, a = self.messages.arms, self.messages.arm(hub, left)
-        last = int(arms.first[self.messages.number[hub] + 1])
-        most, row = int(arms.card[a + 1 : last].max()), _pad(arms.width[a])
-        counts = np.zeros((last - a - 1, int(arms.card[a]) * most * row))
-        count_triples(arms, self.messages.values, self._posteriors, a, most, counts)
-        shaped = counts.reshape(len(counts), int(arms.card[a]), most, row)
-        return shaped[..., : int(arms.width[a])]
+        return self._hubs.count_triples(hub, left)
 
     def _run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         for result in map_threads(function, items, self.messages.data.n_jobs):
@@ -186,20 +162,9 @@ class Completion:
     def _complete(self, hubs: Iterable[str]) -> None:
         """Compute the posteriors that are not there yet."""
         missing = sorted(set(hubs) - self._completed)
-        for _ in self._run(self._complete_hub, missing):
+        for _ in self._run(self._hubs.complete, missing):
             pass
         self._completed.update(missing)
-
-    def _complete_hub(self, hub: str) -> None:
-        messages = self.messages
-        complete_hub(messages.arms, messages.values, self._posteriors, messages.number[hub])
-
-    def _masses(self, hub: str) -> FloatArray:
-        """P(hub | row) times the weight of the row, ``(n_rows, n_states)``."""
-        width = self.messages.card(hub)
-        place, row = int(self._posteriors.places[self.messages.number[hub]]), _pad(width)
-        end = place + self.messages.data.n_rows * row
-        return self._posteriors.values[place:end].reshape(-1, row)[:, :width]
 
     def split(self, wanted: Iterable[Place]) -> tuple[list[Place], list[Place]]:
         """Places of neighbours with states, and of continuous ones."""
@@ -222,78 +187,23 @@ class Completion:
     def _count_group(self, group: tuple[Pair, set[str]]) -> tuple[list[Place], FloatArray]:
         """Count one neighbour of a hub with some latent variables, padded to as many states."""
         (hub, neighbour), targets = group
-        walk, names = self._find_walk(hub, neighbour, targets)
-        wanted = itertools.compress(names, walk.is_wanted == 1)
-        places = [(hub, neighbour, name) for name in wanted]
-        return places, self._take_walk(walk, self._posteriors)
-
-    def _take_walk(self, walk: Walk, posteriors: HubPosteriors) -> FloatArray:
-        """Count a variable with those of a walk that are wanted."""
-        arms, values = self.messages.arms, self.messages.values
-        card, row = int(arms.card[walk.arm]), _pad(arms.width.max())
-        counts = np.zeros((len(walk.hubs), card * row))
-        count_pairs(arms, values, posteriors, walk, counts)
-        wanted: FloatArray = counts[walk.is_wanted == 1]
-        return wanted.reshape(-1, card, row)
+        wanted, counts = self._hubs.count_walk(hub, neighbour, targets)
+        return [(hub, neighbour, name) for name in wanted], counts
 
     def _sum_group(self, group: tuple[Pair, set[str]]) -> dict[Place, FloatArray]:
         """Sum the powers of a continuous neighbour of a hub given some latent variables."""
         (hub, name), targets = group
         column = self.mixed.column(name)
-        sums = {(hub, name, z): self._masses(z).T @ column.powers for z in targets}
+        sums = {(hub, name, z): self._hubs.masses(z).T @ column.powers for z in targets}
         if column.is_missing.any():
-            masses = np.where(column.is_missing[:, None], self._masses(hub), 0.0)
+            masses = np.where(column.is_missing[:, None], self._hubs.masses(hub), 0.0)
             if hub in targets:
                 sums[hub, name, hub] += masses.sum(axis=0)[:, None] * column.expected
-            for z, counts in self._count_from(hub, name, targets - {hub}, masses).items():
-                sums[hub, name, z] += counts.T @ column.expected
+            others, card = targets - {hub}, self.messages.card
+            found = self._hubs.count_walk(hub, name, others, masses) if others else ([], ())
+            for z, counts in zip(*found, strict=True):
+                sums[hub, name, z] += counts[:, : card(z)].T @ column.expected
         return sums
-
-    def _count_from(
-        self, hub: str, name: str, targets: set[str], masses: FloatArray
-    ) -> dict[str, FloatArray]:
-        """Count a hub with other latent variables, the rows weighing as much as these masses."""
-        if not targets:
-            return {}
-        messages = self.messages
-        walk, names = self._find_walk(hub, name, targets)
-        beside = next(z for z in messages.neighbours(hub) if z in messages.number)
-        padded = np.zeros((len(masses), _pad(masses.shape[1])))
-        padded[:, : masses.shape[1]] = masses
-        posteriors = HubPosteriors(padded.ravel(), np.zeros(len(messages.hubs), np.int64))
-        walk = walk._replace(arm=messages.arm(beside, hub))  # an arm that has the states of the hub
-        found = self._take_walk(walk, posteriors)
-        wanted = itertools.compress(names, walk.is_wanted == 1)
-        return {z: counts[:, : messages.card(z)] for z, counts in zip(wanted, found, strict=True)}
-
-    def _find_walk(self, hub: str, neighbour: str, targets: set[str]) -> tuple[Walk, list[str]]:
-        """Find the way from a neighbour of a hub to all targets, and the names on it."""
-        messages, number = self.messages, self.messages.number
-        came_from = {hub: neighbour}
-        names = [hub]
-        for here in names:  # grows
-            for z in messages.neighbours(here):
-                if z in number and z != came_from[here]:
-                    came_from[z] = here
-                    names.append(z)
-        passed = {hub}
-        for target in targets:
-            while target not in passed:
-                passed.add(target)
-                target = came_from[target]
-        names = [name for name in names if name in passed]
-        if neighbour in number:
-            names.insert(0, neighbour)
-        place = {name: i for i, name in enumerate(names)}
-        steps = [messages.arm(came_from[name], name) for name in names[1:]]
-        walk = Walk(
-            arm=messages.arm(hub, neighbour),
-            hubs=np.array([number[name] for name in names], np.int64),
-            steps=np.array([-1, *steps], np.int64),
-            before=np.array([-1, *(place[came_from[name]] for name in names[1:])], np.int64),
-            is_wanted=np.array([name in targets for name in names], np.int64),
-        )
-        return walk, names
 
     def _measure(self, hub: str, left: str) -> Measures:
         """Measure the dependence of a neighbour of a hub and each of those after it with states."""
@@ -319,11 +229,6 @@ def _group(wanted: Iterable[Place]) -> dict[Pair, set[str]]:
     for hub, neighbour, target in wanted:
         groups.setdefault((hub, neighbour), set()).add(target)
     return groups
-
-
-def _pad(n_states: int) -> int:
-    """Round up to whole vectors, as the kernels do."""
-    return -(-int(n_states) // LANES) * LANES
 
 
 def compute_g2(counts: FloatArray) -> FloatArray:

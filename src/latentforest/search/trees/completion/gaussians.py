@@ -34,12 +34,10 @@ import numpy as np
 
 from latentforest.inference.columns import SHARE
 from latentforest.inference.messages import Messages
-from latentforest.kernels.gaussian.leaves import LOG_2_PI
-from latentforest.kernels.regions.arms import EACH_ROW
-from latentforest.kernels.regions.completion import TINY
 from latentforest.kernels.types import BoolArray, FloatArray
-from latentforest.kernels.vector import LANES
+from latentforest.model.gaussian import LOG_2_PI
 
+TINY = 1e-300  # added to what is divided by: a state of zero probability stays at zero
 CHUNK_ROWS = 1 << 14  # rows whose joint posteriors are held at once
 
 Pair = tuple[str, str]
@@ -151,14 +149,13 @@ class MixedCompletion:
         ``(n_states of the neighbour, n_states of the hub)``, and with axes for columns and powers.
         """
         masses, given = self.masses(hub), self._condition(hub, neighbour)
-        a = self.messages.arm(hub, neighbour)
-        place = self.messages.arms.column[a]
+        patterns = self.messages.patterns(hub, neighbour)
         powers = np.stack([column.powers for column in columns], axis=1)
         n_rows, shape = len(masses), given.shape[1:]
         counts, sums = np.zeros(shape), np.zeros((*shape, *powers.shape[1:]))
         for begin in range(0, n_rows, CHUNK_ROWS):
             rows = slice(begin, min(begin + CHUNK_ROWS, n_rows))
-            codes = rows if place == EACH_ROW else self.messages.values.codes[place, rows]
+            codes = rows if patterns is None else patterns[rows]
             joint = given[codes] * masses[rows, None, :]
             counts += joint.sum(axis=0)
             sums += np.tensordot(joint, powers[rows], (0, 0))
@@ -172,14 +169,12 @@ class MixedCompletion:
 
         The last pattern of a leaf is the missing value.
         """
-        messages, arms, a = self.messages, self.messages.arms, self.messages.arm(hub, neighbour)
+        messages = self.messages
         table = messages.table(hub, neighbour).T
         if neighbour not in messages.number:
             known = np.eye(len(table))[:, :, None] * np.ones(table.shape[1])
             return np.concatenate([known, table[None]])
-        n = int(arms.n_patterns[a])
-        belief = _take(messages.values.beliefs, int(arms.belief[a]), n, table.shape[0])
-        message = _take(messages.values.messages, int(arms.message[a]), n, table.shape[1])
+        belief, message = messages.read_arm(hub, neighbour)
         given: FloatArray = table * belief[:, :, None] / (message + TINY)[:, None, :]
         return given
 
@@ -245,12 +240,6 @@ def _join_gaussians(columns: Sequence[Column]) -> tuple[FloatArray, FloatArray]:
     """Means and variances given the states of a hub, ``(n_states, n_columns)`` each."""
     means = np.stack([column.means for column in columns], axis=1)
     return means, np.stack([column.variances for column in columns], axis=1)
-
-
-def _take(values: FloatArray, place: int, n: int, width: int) -> FloatArray:
-    """Read vectors that are padded to whole vectors of the kernels."""
-    row = -(-width // LANES) * LANES
-    return values[place : place + n * row].reshape(n, row)[:, :width]
 
 
 def _log_unexplained(covariance: FloatArray, least: FloatArray) -> FloatArray:

@@ -108,4 +108,4 @@ def _plan_fit(messages: Messages, candidate: NodeDeletion, effort: LocalEffort) 
     starts = np.concatenate(parts, axis=1)
     tasks = bundle_moved(messages, node, into, starts)
     n_before = [len(through)]
-    return LocalFits(messages, effort.limits, [candidate], tasks, starts.shape[1], n_before)
+    return LocalFits(messages, effort.nu, [candidate], tasks, starts.shape[1], n_before)

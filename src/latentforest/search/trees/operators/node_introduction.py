@@ -11,9 +11,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from latentforest.data.variable import Variable
+from latentforest.estimation.local_fits import start_mediators
 from latentforest.inference.messages import Messages
-from latentforest.kernels.regions.bases import EMPTY, MEDIATORS, UPPER_MEDIATORS, LocalTasks
-from latentforest.kernels.regions.mediator_starts import start_mediators
+from latentforest.kernels.regions.types import EMPTY, MEDIATORS, UPPER_MEDIATORS, LocalTasks
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
 from latentforest.search.naming import name_new_latent
@@ -217,10 +217,7 @@ class _Starts:
             drawn = draw_gaussians(messages, hub, names, rng, n_random, card)
             numbers = np.concatenate([drawn[z].ravel() for z in names if z in drawn])
             noise = np.concatenate([first, rng.standard_exponential(n_others)])
-        number = messages.number[hub]
-        self.drafts, self._places = start_mediators(
-            messages.arms, messages.values, number, card, n_random, noise, numbers
-        )
+        self.drafts, self._places = start_mediators(messages, hub, card, n_random, noise, numbers)
 
     def find_places(self, is_upper: bool) -> LongArray:
         """Say where the tables of a mediator begin, and those of all neighbours."""
@@ -256,4 +253,4 @@ def _plan_fits(
     widest = max(map(messages.card, (hub, *around)))
     n_values = root_card + starts.card * (root_card + 2 * widest)
     n_before = [root_card] * len(candidates)
-    return LocalFits(messages, effort.limits, candidates, tasks, n_values, n_before, order)
+    return LocalFits(messages, effort.nu, candidates, tasks, n_values, n_before, order)

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from latentforest.inference.messages import Messages
-from latentforest.kernels.regions.bases import EMPTY, RELOCATIONS, LocalTasks
+from latentforest.kernels.regions.types import EMPTY, RELOCATIONS, LocalTasks
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.network import Network
 from latentforest.search.tables import mix, pack
@@ -199,7 +199,7 @@ def _plan_fits(
     tasks = LocalTasks(np.array(arms, np.int64), marks, ways, common)
     n_values = messages.widest * (1 + max(messages.card(group[0].moved) for group in groups))
     n_before = [messages.card(candidate.target) for candidate in candidates]
-    return LocalFits(messages, effort.limits, candidates, tasks, n_values, n_before, order)
+    return LocalFits(messages, effort.nu, candidates, tasks, n_values, n_before, order)
 
 
 def _mark_way(messages: Messages, group: Sequence[NodeRelocation]) -> LongArray:

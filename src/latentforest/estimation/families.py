@@ -1,0 +1,86 @@
+"""The free tables of a forest and what the M-step must know of them, laid out for the kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from latentforest.estimation.block_families import (
+    find_bounded_in_blocks,
+    list_blocks,
+    list_numbers_of_updates,
+    list_tasks_of_updates,
+    list_tied,
+)
+from latentforest.inference.forest import Forest
+from latentforest.inference.plan import place_sums
+from latentforest.kernels.gaussian.leaves import N_ROWS
+from latentforest.kernels.layout import NO_SUMS, Families
+from latentforest.kernels.types import FloatArray
+from latentforest.model.structure import Structure
+
+
+def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
+    """Name the columns, constant ones aside, with a variance at its lower bound."""
+    structure = forest.structure
+    if not structure.continuous:
+        return ()
+    inside = {name for block in list_blocks(forest) for name in block.names}
+    found = [*find_bounded_in_blocks(forest, theta)] if inside else []
+    for name in (set(structure.continuous) & set(forest.free)) - inside:
+        about = forest.data.summary(name)
+        variances = structure.table_view(theta, name)[..., -1]
+        if not about.is_constant and np.any(variances <= about.least_variance):
+            found.append(name)
+    return tuple(sorted(found, key=structure.names.index))
+
+
+def free_families(forest: Forest) -> Families:
+    """List where the free tables lie in the parameter vector."""
+    if not forest.structure.continuous:
+        return list_families(forest.structure, forest.free)
+    blocks, tied = list_blocks(forest), list_tied(forest)
+    apart = {name for block in blocks for name in block.names} | set(tied)
+    names = [name for name in forest.free if name not in apart]
+    families = list_families(forest.structure, names)
+    entries, tasks = list_tasks_of_updates(forest)
+    nothing = [0] * len(entries)
+    return Families(
+        np.array([*families.offset, *entries], np.int64),
+        np.array([*families.n_rows, *nothing], np.int64),
+        np.array([*families.n_states, *nothing], np.int64),
+        np.array([*families.sums, *(NO_SUMS for _ in entries)], np.int64),
+        np.array(tasks, np.int64),
+    )
+
+
+def list_families(structure: Structure, names: Sequence[str]) -> Families:
+    """List where some tables, none of them in a block, lie in the parameter vector."""
+    sums, _ = place_sums(structure)
+    shapes, offsets = [structure.shapes[name] for name in names], structure.offsets
+    return Families(
+        np.array([offsets[name] for name in names], np.int64),
+        np.array([math.prod(shape[:-1]) for shape in shapes], np.int64),
+        np.array([shape[-1] for shape in shapes], np.int64),
+        np.array([sums.get(name, NO_SUMS) for name in names], np.int64),
+        np.empty(0, np.int64),
+    )
+
+
+def extend_prior(forest: Forest, prior: FloatArray) -> FloatArray:
+    """Put what the M-step must know of each free Gaussian's column behind the pseudo-counts."""
+    if not forest.structure.continuous:
+        return prior.copy()
+    sums, size = place_sums(forest.structure)
+    extended = np.zeros(size)
+    extended[: len(prior)] = prior
+    inside = {name for block in list_blocks(forest) for name in block.names}
+    for name in forest.structure.continuous:
+        if name in forest.free and name not in inside:
+            about = forest.data.summary(name)
+            n_rows = math.prod(forest.structure.shape(name)[:-1])
+            row = (about.mean, about.variance, about.least_variance)
+            extended[sums[name] : sums[name] + N_ROWS * n_rows] = np.tile(row, n_rows)
+    return np.concatenate([extended, *list_numbers_of_updates(forest)])
