@@ -18,7 +18,7 @@ from latentforest.inference.blocks import (
     list_units,
     whiten,
 )
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import Engine
 from latentforest.inference.plan import place_sums
 from latentforest.kernels.addresses import address_of
 from latentforest.kernels.forest.em import measure_block
@@ -30,34 +30,33 @@ from latentforest.model.parameters import join_covariances
 AT_BOUND = 1e-9  # how far above its bound an eigenvalue may be to count as bounded
 
 
-def list_blocks(forest: Forest) -> list[GaussianBlock]:
+def list_blocks(engine: Engine) -> list[GaussianBlock]:
     """List the blocks of a forest that have a free family."""
-    if not forest.structure.continuous:
+    if not engine.structure.continuous:
         return []
-    drawn = [node.block for node in forest.nodes if node.block is not None]
-    return [block for block in drawn if block.members(forest.free)]
+    return [block for block in engine.blocks if block.members(engine.free)]
 
 
-def list_tied(forest: Forest) -> list[str]:
+def list_tied(engine: Engine) -> list[str]:
     """List the Gaussian leaves that have equal variances with each other or in all states."""
-    inside = {name for block in list_blocks(forest) for name in block.names}
-    tied = (forest.shared | forest.equal) - inside
-    return [name for name in forest.structure.continuous if name in tied & set(forest.free)]
+    inside = {name for block in list_blocks(engine) for name in block.names}
+    tied = (engine.shared | engine.equal) - inside
+    return [name for name in engine.structure.continuous if name in tied & set(engine.free)]
 
 
-def list_tasks_of_updates(forest: Forest) -> tuple[list[int], list[int]]:
+def list_tasks_of_updates(engine: Engine) -> tuple[list[int], list[int]]:
     """Write down the tasks of all blocks with free families.
 
     Those of leaves with equal variances come last, if there are any.
 
     Returns the entry at which the tasks of each block start, and the tasks.
     """
-    entries, tasks, place = _list_block_tasks(forest)
-    names = list_tied(forest)
+    entries, tasks, place = _list_block_tasks(engine)
+    names = list_tied(engine)
     if names:
         from latentforest.kernels.gaussian import tied_updates  # compiles, so only when needed
 
-        structure, (sums, _) = forest.structure, place_sums(forest.structure)
+        structure, (sums, _) = engine.structure, place_sums(engine.structure)
         entries.append(len(tasks))
         n_states = math.prod(structure.shape(names[0])[:-1])
         start = entries[-1] + TABLES + N_TABLE_ENTRIES * len(names)
@@ -65,21 +64,21 @@ def list_tasks_of_updates(forest: Forest) -> tuple[list[int], list[int]]:
         tasks += [place, start, *addresses, len(names)]
         for j, name in enumerate(names):
             tasks += [structure.offset(name), 2, n_states, place + 4 * j]
-        tasks += [len(names), n_states, int(names[0] in forest.shared), int(bool(forest.equal))]
+        tasks += [len(names), n_states, int(names[0] in engine.shared), int(bool(engine.equal))]
         for name in names:
             tasks += [structure.offset(name), sums[name]]
     return entries, tasks
 
 
-def _list_block_tasks(forest: Forest) -> tuple[list[int], list[int], int]:
-    structure, (sums, place) = forest.structure, place_sums(forest.structure)
+def _list_block_tasks(engine: Engine) -> tuple[list[int], list[int], int]:
+    structure, (sums, place) = engine.structure, place_sums(engine.structure)
     entries, tasks = list[int](), list[int]()
-    for block in list_blocks(forest):
+    for block in list_blocks(engine):
         from latentforest.kernels.gaussian import block_updates  # compiles, so only when needed
 
         entries.append(len(tasks))
-        names = [name for family in block.members(forest.free) for name in family]
-        core = list_tasks(structure, block, sums[block.names[0]], forest.free, forest.shared)
+        names = [name for family in block.members(engine.free) for name in family]
+        core = list_tasks(structure, block, sums[block.names[0]], engine.free, engine.shared)
         units = place + _count_numbers(block)
         tasks += [
             place,
@@ -97,19 +96,19 @@ def _list_block_tasks(forest: Forest) -> tuple[list[int], list[int], int]:
     return entries, tasks, place
 
 
-def list_numbers_of_updates(forest: Forest) -> list[FloatArray]:
+def list_numbers_of_updates(engine: Engine) -> list[FloatArray]:
     """Write down scales, correlations, bounds and units of all blocks with free families.
 
     Of leaves with equal variances, only units are needed.
     """
     parts = []
-    for block in list_blocks(forest):
-        about = {name: forest.data.summary(name) for name in block.names}
-        parts.append(_list_numbers(forest, block))
-        for family in block.members(forest.free):
-            parts += [list_units(forest.structure, name, about) for name in family]
-    for name in list_tied(forest):
-        parts.append(list_units(forest.structure, name, {name: forest.data.summary(name)}))
+    for block in list_blocks(engine):
+        about = {name: engine.data.summary(name) for name in block.names}
+        parts.append(_list_numbers(engine, block))
+        for family in block.members(engine.free):
+            parts += [list_units(engine.structure, name, about) for name in family]
+    for name in list_tied(engine):
+        parts.append(list_units(engine.structure, name, {name: engine.data.summary(name)}))
     return parts
 
 
@@ -119,29 +118,29 @@ def _count_numbers(block: GaussianBlock) -> int:
     return 2 * d + d * d + sum(len(family) ** 2 for family in block.families)
 
 
-def _list_numbers(forest: Forest, block: GaussianBlock) -> FloatArray:
-    about = [forest.data.summary(name) for name in block.names]
-    correlations = forest.data.correlations(block.names)
-    bounds = find_least(forest.structure, block, correlations, about)
+def _list_numbers(engine: Engine, block: GaussianBlock) -> FloatArray:
+    about = [engine.data.summary(name) for name in block.names]
+    correlations = engine.data.correlations(block.names)
+    bounds = find_least(engine.structure, block, correlations, about)
     parts = [list_scales(about), correlations.ravel()]
     return np.concatenate([*parts, *(whiten(bound).ravel() for bound in bounds)])
 
 
-def find_bounded_in_blocks(forest: Forest, theta: FloatArray) -> Collection[str]:
+def find_bounded_in_blocks(engine: Engine, theta: FloatArray) -> Collection[str]:
     """Name the variables of blocks whose variance is at its bound.
 
     Constant columns, and those that are nearly linear functions of others, are left aside.
     """
-    structure, found, aside = forest.structure, list[str](), set(find_collinear(forest))
-    for block in list_blocks(forest):
-        about = [forest.data.summary(name) for name in block.names]
-        bounds = find_least(structure, block, forest.data.correlations(block.names), about)
+    structure, found, aside = engine.structure, list[str](), set(find_collinear(engine))
+    for block in list_blocks(engine):
+        about = [engine.data.summary(name) for name in block.names]
+        bounds = find_least(structure, block, engine.data.correlations(block.names), about)
         for family, bound in zip(block.families, bounds, strict=True):
             own = [about[block.names.index(name)] for name in family]
             varying = np.flatnonzero(
                 [not a.is_constant and n not in aside for n, a in zip(family, own, strict=True)]
             )
-            if family[0] not in forest.free or len(varying) == 0:
+            if family[0] not in engine.free or len(varying) == 0:
                 continue
             if len(family) > 1:
                 covariances = join_covariances(structure, family, theta)
@@ -155,11 +154,11 @@ def find_bounded_in_blocks(forest: Forest, theta: FloatArray) -> Collection[str]
     return found
 
 
-def find_collinear(forest: Forest) -> tuple[str, ...]:
+def find_collinear(engine: Engine) -> tuple[str, ...]:
     """Name the columns that are nearly linear functions of others in their family, or above it."""
-    structure, found = forest.structure, set[str]()
-    for block in list_blocks(forest):
-        for family in block.members(forest.free):
+    structure, found = engine.structure, set[str]()
+    for block in list_blocks(engine):
+        for family in block.members(engine.free):
             names = (*family, *structure.continuous_parents(family[0]))
-            found.update(forest.data.find_collinear(names))
+            found.update(engine.data.find_collinear(names))
     return tuple(name for name in structure.names if name in found)

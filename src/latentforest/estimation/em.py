@@ -16,11 +16,9 @@ import numpy as np
 from latentforest.errors import ParameterError
 from latentforest.estimation.block_families import find_collinear
 from latentforest.estimation.families import extend_prior, find_bounded, free_families
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import Engine
 from latentforest.inference.threads import map_threads
 from latentforest.kernels.forest import em as kernels
-from latentforest.kernels.forest.climb import ForestSteps, climb_forest, find_steps
-from latentforest.kernels.forest.plan import count_numbers
 from latentforest.kernels.layout import Families
 from latentforest.kernels.loop import (
     CONVERGED,
@@ -120,7 +118,7 @@ class FitResult:
 
 
 def fit(
-    forest: Forest,
+    engine: Engine,
     starts: FloatArray,
     prior: FloatArray | None = None,
     settings: EMSettings | None = None,
@@ -148,18 +146,18 @@ def fit(
         Whether to look for variances at their bounds.
     """
     starts = np.atleast_2d(np.array(starts, dtype=np.float64))
-    if starts.ndim != 2 or starts.shape[0] < 1 or starts.shape[1] != forest.n_values:
-        expected = f"(at least 1, {forest.n_values})"
+    if starts.ndim != 2 or starts.shape[0] < 1 or starts.shape[1] != engine.n_values:
+        expected = f"(at least 1, {engine.n_values})"
         raise ParameterError(f"starts has shape {starts.shape}, expected {expected}")
-    prior = np.zeros(forest.n_values) if prior is None else np.asarray(prior, dtype=np.float64)
-    if prior.shape != (forest.n_values,):
-        raise ParameterError(f"prior has shape {prior.shape}, expected ({forest.n_values},)")
-    objective = Objective(forest, free_families(forest), extend_prior(forest, prior))
+    prior = np.zeros(engine.n_values) if prior is None else np.asarray(prior, dtype=np.float64)
+    if prior.shape != (engine.n_values,):
+        raise ParameterError(f"prior has shape {prior.shape}, expected ({engine.n_values},)")
+    objective = Objective(engine, free_families(engine), extend_prior(engine, prior))
     task = FitTask(objective, settings or EMSettings(), report, deadline)
     result = task.climb(starts)
     if not names_bounded:
         return result
-    bounded, collinear = find_bounded(forest, result.parameters), find_collinear(forest)
+    bounded, collinear = find_bounded(engine, result.parameters), find_collinear(engine)
     return replace(result, bounded=bounded, collinear=collinear)
 
 
@@ -170,19 +168,14 @@ class Objective:
     of one plan can be climbed in one compiled call, too. Vectors hold the parameters.
     """
 
-    def __init__(self, forest: Forest, families: Families, prior: FloatArray) -> None:
-        self.forest, self.families, self.prior = forest, families, prior
-        self.n_values = forest.n_values
-        # Not only the steps, but the loop; other engines have E-steps that are not compiled as one.
-        self.is_compiled = isinstance(forest, Forest) and len(forest.plans) == 1
+    def __init__(self, engine: Engine, families: Families, prior: FloatArray) -> None:
+        self.engine, self.families, self.prior = engine, families, prior
+        self.n_values = engine.n_values
+        self.is_compiled = engine.is_one_call  # not only the steps, but the loop
 
     def find_method(self) -> Method:
         """Compile what happens between E-steps."""
         return kernels.find_method()
-
-    def find_steps(self) -> ForestSteps:
-        """Compile all that the compiled loop needs."""
-        return find_steps(kernels.expect, self.find_method())
 
     def expect(self, vector: FloatArray) -> FloatArray:
         """Return what the E-step works with; anew, unless it is the vector."""
@@ -190,7 +183,7 @@ class Objective:
 
     def expected_counts(self, vector: FloatArray, counts: FloatArray) -> tuple[float, float]:
         """Run the E-step over all rows: see ``Forest.expected_counts``."""
-        return self.forest.expected_counts(self.expect(vector), counts)
+        return self.engine.expected_counts(self.expect(vector), counts)
 
     def penalize(self, vector: FloatArray) -> float:
         """Return what the objective has beside the log-likelihood."""
@@ -198,7 +191,7 @@ class Objective:
 
     def measure(self, vector: FloatArray) -> tuple[float, float]:
         """Objective over the possible rows, and the weight of the others."""
-        value, lost = self.forest.log_likelihood(self.expect(vector))
+        value, lost = self.engine.log_likelihood(self.expect(vector))
         return value + self.penalize(vector), lost
 
     def advance(
@@ -218,7 +211,7 @@ class Objective:
 
     def make_climb(self) -> Climb:
         """Allocate the state of a run."""
-        return make_climb(self.n_values, self.forest.n_counts)
+        return make_climb(self.n_values, self.engine.n_counts)
 
     def climb(
         self,
@@ -229,12 +222,9 @@ class Objective:
         trajectory: FloatArray,
     ) -> tuple[int, float, bool, bool]:
         """Run the compiled loop: see ``loop.climb``. Tells whether messages were scaled, too."""
-        work = self.forest.take_workspace(0)
-        found = climb_forest(
-            self.forest.plans[0],
-            work,
+        return self.engine.climb(
+            self.find_method(),
             self.expect(starts[0]),
-            self.find_steps(),
             self.families,
             self.prior,
             climb,
@@ -243,9 +233,6 @@ class Objective:
             resumes,
             trajectory,
         )
-        was_scaled = bool(work.is_shifted.any())
-        self.forest.give_back(0, work)
-        return *found, was_scaled
 
 
 class FitTask:
@@ -258,9 +245,9 @@ class FitTask:
         report: Report | None,
         deadline: float | None,
     ) -> None:
-        self.objective, self.forest, self.settings = objective, objective.forest, settings
+        self.objective, self.engine, self.settings = objective, objective.engine, settings
         self.report, self.deadline = report, deadline
-        self.least_gain = settings.tolerance * self.forest.data.total_weight
+        self.least_gain = settings.tolerance * self.engine.data.total_weight
         self.is_compiled = objective.is_compiled
         self.was_interrupted = False
         self.was_scaled = False
@@ -280,7 +267,7 @@ class FitTask:
 
     def iteration_seconds(self) -> float:
         """Estimate the time of an iteration from the size of the buffers."""
-        return 2e-9 * count_numbers(self.forest.plans[0]) + 1e-6
+        return 2e-9 * self.engine.cost + 1e-6
 
     def climb_at_once(self, starts: FloatArray) -> FitResult | None:
         """Run the whole pyramid in one call; nothing if a row vanished."""
@@ -313,7 +300,7 @@ class FitTask:
                 climbs[i] = self.objective.make_climb()
                 self.run(thetas[i], climbs[i], level, trajectories[i])
 
-            n_threads = self.forest.data.n_jobs if self.is_compiled else 1
+            n_threads = self.engine.data.n_jobs if self.is_compiled else 1
             try:
                 list(map_threads(climb_one, alive, n_threads))
             except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from latentforest.estimation.block_families import (
     list_tasks_of_updates,
     list_tied,
 )
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import Engine
 from latentforest.inference.plan import place_sums
 from latentforest.kernels.gaussian.leaves import N_ROWS
 from latentforest.kernels.layout import NO_SUMS, Families
@@ -22,30 +22,30 @@ from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
 
 
-def find_bounded(forest: Forest, theta: FloatArray) -> tuple[str, ...]:
+def find_bounded(engine: Engine, theta: FloatArray) -> tuple[str, ...]:
     """Name the columns, constant ones aside, with a variance at its lower bound."""
-    structure = forest.structure
+    structure = engine.structure
     if not structure.continuous:
         return ()
-    inside = {name for block in list_blocks(forest) for name in block.names}
-    found = [*find_bounded_in_blocks(forest, theta)] if inside else []
-    for name in (set(structure.continuous) & set(forest.free)) - inside:
-        about = forest.data.summary(name)
+    inside = {name for block in list_blocks(engine) for name in block.names}
+    found = [*find_bounded_in_blocks(engine, theta)] if inside else []
+    for name in (set(structure.continuous) & set(engine.free)) - inside:
+        about = engine.data.summary(name)
         variances = structure.table_view(theta, name)[..., -1]
         if not about.is_constant and np.any(variances <= about.least_variance):
             found.append(name)
     return tuple(sorted(found, key=structure.names.index))
 
 
-def free_families(forest: Forest) -> Families:
+def free_families(engine: Engine) -> Families:
     """List where the free tables lie in the parameter vector."""
-    if not forest.structure.continuous:
-        return list_families(forest.structure, forest.free)
-    blocks, tied = list_blocks(forest), list_tied(forest)
+    if not engine.structure.continuous:
+        return list_families(engine.structure, engine.free)
+    blocks, tied = list_blocks(engine), list_tied(engine)
     apart = {name for block in blocks for name in block.names} | set(tied)
-    names = [name for name in forest.free if name not in apart]
-    families = list_families(forest.structure, names)
-    entries, tasks = list_tasks_of_updates(forest)
+    names = [name for name in engine.free if name not in apart]
+    families = list_families(engine.structure, names)
+    entries, tasks = list_tasks_of_updates(engine)
     nothing = [0] * len(entries)
     return Families(
         np.array([*families.offset, *entries], np.int64),
@@ -69,18 +69,18 @@ def list_families(structure: Structure, names: Sequence[str]) -> Families:
     )
 
 
-def extend_prior(forest: Forest, prior: FloatArray) -> FloatArray:
+def extend_prior(engine: Engine, prior: FloatArray) -> FloatArray:
     """Put what the M-step must know of each free Gaussian's column behind the pseudo-counts."""
-    if not forest.structure.continuous:
+    if not engine.structure.continuous:
         return prior.copy()
-    sums, size = place_sums(forest.structure)
+    sums, size = place_sums(engine.structure)
     extended = np.zeros(size)
     extended[: len(prior)] = prior
-    inside = {name for block in list_blocks(forest) for name in block.names}
-    for name in forest.structure.continuous:
-        if name in forest.free and name not in inside:
-            about = forest.data.summary(name)
-            n_rows = math.prod(forest.structure.shape(name)[:-1])
+    inside = {name for block in list_blocks(engine) for name in block.names}
+    for name in engine.structure.continuous:
+        if name in engine.free and name not in inside:
+            about = engine.data.summary(name)
+            n_rows = math.prod(engine.structure.shape(name)[:-1])
             row = (about.mean, about.variance, about.least_variance)
             extended[sums[name] : sums[name] + N_ROWS * n_rows] = np.tile(row, n_rows)
-    return np.concatenate([extended, *list_numbers_of_updates(forest)])
+    return np.concatenate([extended, *list_numbers_of_updates(engine)])

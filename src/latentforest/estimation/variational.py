@@ -22,8 +22,7 @@ from latentforest.estimation.posterior_vector import (
 )
 from latentforest.estimation.variational_blocks import BlockPosterior
 from latentforest.inference.blocks import find_blocks
-from latentforest.inference.forest import Forest
-from latentforest.kernels.forest.climb import ForestSteps, find_steps
+from latentforest.inference.engine import Engine
 from latentforest.kernels.layout import Families
 from latentforest.kernels.loop import REST, Climb, Limits, Method, goes_on, judge
 from latentforest.kernels.types import FloatArray
@@ -34,7 +33,7 @@ from latentforest.model.structure import Structure
 
 
 def fit_posterior(
-    forest: Forest,
+    engine: Engine,
     starts: FloatArray,
     prior: FloatArray,
     settings: EMSettings | None = None,
@@ -62,14 +61,14 @@ def fit_posterior(
         variables' posterior.
     """
     starts = np.atleast_2d(np.array(starts, dtype=np.float64))
-    size = measure_vector(forest.structure)
+    size = measure_vector(engine.structure)
     if starts.ndim != 2 or starts.shape[0] < 1 or starts.shape[1] != size:
         raise ParameterError(f"starts has shape {starts.shape}, expected (at least 1, {size})")
     if np.shape(prior) != (size,):
         raise ParameterError(f"prior has shape {np.shape(prior)}, expected ({size},)")
-    frozen, prior = find_potentials(forest, starts[0]), np.array(prior, dtype=np.float64)
-    kind = _BlockBound if find_inside(forest.structure) else _Bound
-    task = FitTask(kind(forest, prior, frozen), settings or EMSettings(), report, deadline)
+    frozen, prior = find_potentials(engine, starts[0]), np.array(prior, dtype=np.float64)
+    kind = _BlockBound if find_inside(engine.structure) else _Bound
+    task = FitTask(kind(engine, prior, frozen), settings or EMSettings(), report, deadline)
     return task.climb(starts)
 
 
@@ -79,18 +78,15 @@ class _Bound(Objective):
     ``frozen`` holds the potentials of the frozen tables, in their places.
     """
 
-    def __init__(self, forest: Forest, prior: FloatArray, frozen: FloatArray) -> None:
-        super().__init__(forest, self.find_families(forest), prior)
+    def __init__(self, engine: Engine, prior: FloatArray, frozen: FloatArray) -> None:
+        super().__init__(engine, self.find_families(engine), prior)
         self.n_values, self.frozen = len(prior), frozen
 
-    def find_families(self, forest: Forest) -> Families:
-        return list_families(forest.structure, forest.free)
+    def find_families(self, engine: Engine) -> Families:
+        return list_families(engine.structure, engine.free)
 
     def find_method(self) -> Method:
         return kernels.find_method()
-
-    def find_steps(self) -> ForestSteps:
-        return find_steps(kernels.expect, self.find_method())
 
     def expect(self, vector: FloatArray) -> FloatArray:
         potentials = self.frozen.copy()
@@ -104,13 +100,13 @@ class _Bound(Objective):
 class _BlockBound(_Bound):
     """The bound with lines between continuous variables: one iteration after another, in NumPy."""
 
-    def __init__(self, forest: Forest, prior: FloatArray, frozen: FloatArray) -> None:
-        super().__init__(forest, prior, frozen)
-        self.blocks, self.is_compiled = list_block_posteriors(forest), False
+    def __init__(self, engine: Engine, prior: FloatArray, frozen: FloatArray) -> None:
+        super().__init__(engine, prior, frozen)
+        self.blocks, self.is_compiled = list_block_posteriors(engine), False
 
-    def find_families(self, forest: Forest) -> Families:
-        inside = find_inside(forest.structure)
-        return list_families(forest.structure, [n for n in forest.free if n not in inside])
+    def find_families(self, engine: Engine) -> Families:
+        inside = find_inside(engine.structure)
+        return list_families(engine.structure, [n for n in engine.free if n not in inside])
 
     def expect(self, vector: FloatArray) -> FloatArray:
         potentials = super().expect(vector)
@@ -120,10 +116,10 @@ class _BlockBound(_Bound):
 
     def expected_counts(self, vector: FloatArray, counts: FloatArray) -> tuple[float, float]:
         self.potentials = self.expect(vector)
-        return self.forest.expected_counts(self.potentials, counts)
+        return self.engine.expected_counts(self.potentials, counts)
 
     def penalize(self, vector: FloatArray) -> float:
-        free = set(self.forest.free)
+        free = set(self.engine.free)
         inside = sum(block.divergence(self.prior, vector, free) for block in self.blocks)
         return super().penalize(vector) - inside
 
@@ -143,33 +139,33 @@ class _BlockBound(_Bound):
         return goes_on(climb, limits)
 
 
-def list_block_posteriors(forest: Forest) -> list[BlockPosterior]:
+def list_block_posteriors(engine: Engine) -> list[BlockPosterior]:
     """Make what fills and updates the blocks of a forest."""
-    return [BlockPosterior(forest, block) for block in find_blocks(forest.structure)]
+    return [BlockPosterior(engine, block) for block in find_blocks(engine.structure)]
 
 
-def find_potentials(forest: Forest, q: FloatArray) -> FloatArray:
-    """Return the potentials of all tables, for a variational forest."""
-    if not forest.is_variational:
+def find_potentials(engine: Engine, q: FloatArray) -> FloatArray:
+    """Return the potentials of all tables, for a variational engine."""
+    if not engine.is_variational:
         raise ParameterError("the forest takes parameters; make it with is_variational=True")
-    structure, potentials = forest.structure, np.zeros(forest.n_counts)
+    structure, potentials = engine.structure, np.zeros(engine.n_counts)
     q, inside = np.array(q, dtype=np.float64), find_inside(structure)
     families = list_families(structure, [name for name in structure.names if name not in inside])
     fill_potentials(families, q, potentials)
-    for block in list_block_posteriors(forest) if inside else ():
+    for block in list_block_posteriors(engine) if inside else ():
         block.fill(q, potentials)
     return potentials
 
 
 def find_divergence(
-    forest: Forest, prior: FloatArray, q: FloatArray, names: Collection[str] | None = None
+    engine: Engine, prior: FloatArray, q: FloatArray, names: Collection[str] | None = None
 ) -> float:
     """Sum the divergences of some posteriors, default all, from their priors."""
-    structure, inside = forest.structure, find_inside(forest.structure)
+    structure, inside = engine.structure, find_inside(engine.structure)
     wanted = set(structure.names if names is None else names)
     families = list_families(structure, [n for n in structure.names if n in wanted - set(inside)])
     result = -float(kernels.penalize(families, prior, q))
-    for block in list_block_posteriors(forest) if inside else ():
+    for block in list_block_posteriors(engine) if inside else ():
         result += block.divergence(prior, q, wanted)
     return result
 

@@ -13,7 +13,7 @@ from scipy.special import digamma
 from latentforest.estimation.evidence import measure_values, measure_vectors
 from latentforest.estimation.posterior_vector import read_family, write_family
 from latentforest.inference.blocks import GaussianBlock
-from latentforest.inference.forest import Forest
+from latentforest.inference.engine import Engine
 from latentforest.inference.plan import place_sums
 from latentforest.kernels.gaussian.leaves import LOG_2_PI
 from latentforest.kernels.types import FloatArray
@@ -35,9 +35,9 @@ class BlockPosterior:
     ``kernels.gaussian.blocks``.
     """
 
-    def __init__(self, forest: Forest, block: GaussianBlock) -> None:
-        self.structure, self.block = forest.structure, block
-        about = [forest.data.summary(name) for name in block.names]
+    def __init__(self, engine: Engine, block: GaussianBlock) -> None:
+        self.structure, self.block = engine.structure, block
+        about = [engine.data.summary(name) for name in block.names]
         self.means = np.array([each.mean for each in about])
         self.units = np.sqrt([each.variance for each in about])
         self.position = {name: i for i, name in enumerate(block.names)}

@@ -83,6 +83,14 @@ class LaidRows:
     dense: dict[str, DenseRows]
 
     @property
+    def known(self) -> FloatArray:
+        """Counts of families without open members, laid out like the parameters."""
+        known = np.zeros(self.ones.start)
+        for lookup in self.lookups:
+            known += lookup.counts
+        return known
+
+    @property
     def cost(self) -> int:
         """About how many numbers a propagation touches."""
         groups = self.plan.groups

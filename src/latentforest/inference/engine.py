@@ -8,10 +8,13 @@ forests in particular goes through ``make_engine`` and sees the protocol only.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
+from latentforest.inference.blocks import GaussianBlock
 from latentforest.inference.forest import Forest, PatternedData, fits_forest
 from latentforest.inference.junction_tree import JunctionTree
+from latentforest.kernels.layout import Families
+from latentforest.kernels.loop import Climb, Limits, Method
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
 
@@ -33,6 +36,12 @@ class Engine(Protocol):
         Whether vectors are potentials of a posterior, not parameters.
     cost
         About how many numbers an iteration of EM touches.
+    shared, equal
+        Continuous variables with tied variances: see ``make_engine``.
+    blocks
+        Continuous variables that depend on each other.
+    is_one_call
+        Whether EM can run in one compiled call (``climb``).
     """
 
     kind: str
@@ -41,12 +50,20 @@ class Engine(Protocol):
     free: list[str]
     n_counts: int
     is_variational: bool
+    shared: frozenset[str]
+    equal: frozenset[str]
 
     @property
     def n_values(self) -> int: ...
 
     @property
     def cost(self) -> int: ...
+
+    @property
+    def blocks(self) -> list[GaussianBlock]: ...
+
+    @property
+    def is_one_call(self) -> bool: ...
 
     def expected_counts(self, theta: FloatArray, counts: FloatArray) -> tuple[float, float]:
         """Fill the expected counts of all rows, in the layout of the parameters.
@@ -67,6 +84,20 @@ class Engine(Protocol):
     def family_posteriors(self, theta: FloatArray, names: Sequence[str]) -> list[FloatArray]:
         """``P(parents, variable | row)``, an axis for the rows and for each variable."""
 
+    def climb(
+        self,
+        method: Method,
+        potentials: FloatArray,
+        families: Families,
+        prior: FloatArray,
+        state: Climb,
+        starts: FloatArray,
+        limits: Limits,
+        resumes: bool,
+        trajectory: FloatArray,
+    ) -> tuple[int, float, bool, bool]:
+        """Run the compiled loop (``kernels.loop``); tells whether messages were scaled, too."""
+
 
 def make_engine(
     structure: Structure,
@@ -75,7 +106,7 @@ def make_engine(
     shared: Collection[str] = (),
     equal: Collection[str] = (),
     is_variational: bool = False,
-) -> Any:  # an Engine; estimation still asks for a Forest
+) -> Engine:
     """Lay a structure out over a table, behind the engine that fits it.
 
     Parameters

@@ -14,7 +14,7 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError
-from latentforest.inference.blocks import measure_correlations
+from latentforest.inference.blocks import GaussianBlock, measure_correlations
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.patterns import Grouping, Mask, PatternStore, Recent, group_children
 from latentforest.inference.plan import (
@@ -27,6 +27,7 @@ from latentforest.inference.plan import (
 )
 from latentforest.inference.posteriors import compute_family_posteriors, compute_posteriors
 from latentforest.inference.threads import count_threads, map_threads
+from latentforest.kernels.forest.climb import climb_forest, find_steps
 from latentforest.kernels.forest.plan import Plan, Workspace, count_numbers, make_workspace
 from latentforest.kernels.forest.propagation import propagate
 from latentforest.kernels.forest.rescue import add_row, message_of_pattern
@@ -40,7 +41,9 @@ from latentforest.kernels.layout import (
     N_PATTERNS,
     WEIGHTS,
     WIDTH,
+    Families,
 )
+from latentforest.kernels.loop import Climb, Limits, Method
 from latentforest.kernels.regions.types import RegionShape
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.kernels.vector import LANES
@@ -349,6 +352,51 @@ class Forest:
     def n_values(self) -> int:
         """Length of the parameter vector."""
         return self.structure.n_values
+
+    @property
+    def blocks(self) -> list[GaussianBlock]:
+        """Continuous variables that depend on each other."""
+        return [node.block for node in self.nodes if node.block is not None]
+
+    @property
+    def is_one_call(self) -> bool:
+        """Whether EM can run in one compiled call."""
+        return len(self.plans) == 1
+
+    def climb(
+        self,
+        method: Method,
+        potentials: FloatArray,
+        families: Families,
+        prior: FloatArray,
+        state: Climb,
+        starts: FloatArray,
+        limits: Limits,
+        resumes: bool,
+        trajectory: FloatArray,
+    ) -> tuple[int, float, bool, bool]:
+        """Run the compiled loop: see ``kernels.loop``. Tells whether messages were scaled, too."""
+        from latentforest.kernels.forest import em  # compiles, so only when needed
+        from latentforest.kernels.variational import posteriors
+
+        work = self.take_workspace(0)
+        expect = posteriors.expect if self.is_variational else em.expect
+        found = climb_forest(
+            self.plans[0],
+            work,
+            potentials,
+            find_steps(expect, method),
+            families,
+            prior,
+            state,
+            starts,
+            limits,
+            resumes,
+            trajectory,
+        )
+        was_scaled = bool(work.is_shifted.any())
+        self.give_back(0, work)
+        return *found, was_scaled
 
     @property
     def cost(self) -> int:

@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from latentforest.errors import ModelError
+from latentforest.inference.blocks import GaussianBlock, find_blocks
 from latentforest.inference.clique_plan import (
     MAX_CELLS,
     LaidRows,
@@ -37,6 +38,7 @@ from latentforest.inference.forest import PatternedData, check_columns
 from latentforest.inference.patterns import PatternStore, group_children
 from latentforest.inference.plan import place_sums
 from latentforest.inference.threads import map_threads
+from latentforest.kernels.cliques.climb import climb_cliques, find_steps
 from latentforest.kernels.cliques.propagation import (
     BEST,
     DRAW,
@@ -46,6 +48,8 @@ from latentforest.kernels.cliques.propagation import (
     descend,
     follow,
 )
+from latentforest.kernels.layout import Families
+from latentforest.kernels.loop import Climb, Limits, Method
 from latentforest.kernels.types import AnyArray, FloatArray, IntArray, LongArray
 from latentforest.model.elimination import Factor, compute_joint, multiply_out
 from latentforest.model.structure import Structure
@@ -106,6 +110,8 @@ class JunctionTree:
         check_columns(structure, data)
         self.structure, self.data, self.max_cells = structure, data, max_cells
         self.is_variational = is_variational
+        self.shared: frozenset[str] = frozenset()  # variances are those of each configuration
+        self.equal: frozenset[str] = frozenset()
         names = [name for name in structure.names if name not in structure.continuous]
         self.free = [name for name in structure.names if free is None or name in free]
         self.n_counts = place_sums(structure)[1]
@@ -183,6 +189,48 @@ class JunctionTree:
             self.data.spread([each.reshape(-1, *self.structure.shape(name))])
             for name, each in zip(names, found, strict=True)
         ]
+
+    @property
+    def blocks(self) -> list[GaussianBlock]:
+        """Continuous variables that depend on each other."""
+        return list(find_blocks(self.structure))
+
+    @property
+    def is_one_call(self) -> bool:
+        """Whether EM can run in one compiled call."""
+        return len(self._parts) == 1 and not self._gaussians and not self.is_variational
+
+    def climb(
+        self,
+        method: Method,
+        potentials: FloatArray,
+        families: Families,
+        prior: FloatArray,
+        state: Climb,
+        starts: FloatArray,
+        limits: Limits,
+        resumes: bool,
+        trajectory: FloatArray,
+    ) -> tuple[int, float, bool, bool]:
+        """Run the compiled loop: see ``kernels.loop``. Tells whether messages were scaled, too."""
+        (part,) = self._parts
+        with self._memory(0, starts[0]) as (buffer, weights, shifts):
+            found = climb_cliques(
+                part.plan,
+                buffer,
+                shifts,
+                weights,
+                part.known,
+                find_steps(method),
+                families,
+                prior,
+                state,
+                starts,
+                limits,
+                resumes,
+                trajectory,
+            )
+            return *found, bool(shifts[-1])
 
     # Laying out
 

@@ -34,6 +34,7 @@ _WRITTEN: dict[str, Any] = {
     "bool": types.boolean,
     "Flag": types.boolean,
     "IntArray": types.int32[::1],
+    "IndexArray": types.uint32[::1],
     "LongArray": types.int64[::1],
     "FloatArray": types.float64[::1],
     "BoolArray": types.boolean[::1],

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 IntArray: TypeAlias = NDArray[np.int32]
 LongArray: TypeAlias = NDArray[np.int64]
+IndexArray: TypeAlias = NDArray[np.uint32]  # numba need not ask whether an index is negative
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntTable: TypeAlias = IntArray  # of two dimensions, where that must be told (see `addresses`)

@@ -20,7 +20,7 @@ from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.stepwise import StepwiseSettings, fit_stepwise
 from latentforest.inference.engine import make_engine
-from latentforest.inference.forest import PatternedData
+from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.mixed_information import measure_dependence
 from latentforest.inference.rows import Rows
 from latentforest.inference.threads import map_threads
@@ -217,9 +217,9 @@ class HierarchicalLatentTree(LatentTreeLearner):
             shuffled = np.random.default_rng([work.seed, 3]).permutation(work.data.n_rows)
             table = work.data.dataset.take(shuffled)
             data = PatternedData(table, work.data.n_jobs, BATCH_ROWS)
-            engine = make_engine(network.structure, data)
+            forest = Forest(network.structure, data)
             result = fit_stepwise(
-                engine, network.parameters, prior, StepwiseSettings(), tell, work.deadline
+                forest, network.parameters, prior, StepwiseSettings(), tell, work.deadline
             )
         else:
             engine = make_engine(network.structure, work.data)

@@ -22,7 +22,17 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.types import Flag, FloatArray, Int, IntArray, LongArray
+from latentforest.kernels.types import (
+    Flag,
+    FloatArray,
+    FloatTable,
+    IndexArray,
+    Int,
+    IntArray,
+    IntTable,
+    LongArray,
+    LongTable,
+)
 
 # Fields of a group's record in `CliquePlan.groups`.
 N_PATTERNS = 0
@@ -50,9 +60,9 @@ NEARLY = 1.0 - 1e-12  # cells whose values differ by less are tied: the first on
 class CliquePlan(NamedTuple):
     """The work of a network over some rows, as data."""
 
-    groups: LongArray  # (n_groups, N_FIELDS), children before parents
-    maps: IntArray
-    offsets: IntArray
+    groups: LongTable  # (n_groups, N_FIELDS), children before parents
+    maps: IndexArray
+    offsets: IndexArray
     roots: LongArray  # places of the root patterns' messages
     weights: FloatArray  # of the rows of each root pattern
     owner: IntArray  # at the start of each message: its group
@@ -62,7 +72,7 @@ class CliquePlan(NamedTuple):
 
 @part
 def _multiply_plain(
-    buffer: FloatArray, offsets: IntArray, first: int, n_items: int, n_cells: int, place: int
+    buffer: FloatArray, offsets: IndexArray, first: int, n_items: int, n_cells: int, place: int
 ) -> None:
     """Multiply items whose entries are the cells; the message has them all."""
     a, b = offsets[first], offsets[first + n_items - 1]
@@ -78,7 +88,7 @@ def _multiply_plain(
 
 @part
 def _sum_plain(
-    buffer: FloatArray, offsets: IntArray, first: int, n_items: int, n_cells: int
+    buffer: FloatArray, offsets: IndexArray, first: int, n_items: int, n_cells: int
 ) -> float:
     """Multiply items whose entries are the cells, and sum over all of them."""
     total = 0.0
@@ -202,8 +212,8 @@ SUM, DRAW, BEST = 0, 1, 2  # what `follow` does with the cells of a clique
 
 @part
 def _choose(
-    maps: IntArray,
-    offsets: IntArray,
+    maps: IndexArray,
+    offsets: IndexArray,
     buffer: FloatArray,
     weights: FloatArray,
     first_map: int,
@@ -243,12 +253,12 @@ def follow(
     buffer: FloatArray,
     shifts: IntArray,
     weights: FloatArray,
-    row_roots: LongArray,
-    row_tree: IntArray,
+    row_roots: LongTable,
+    row_tree: IntTable,
     n_nodes: Int,
     action: Int,
-    random: FloatArray,
-    result: FloatArray,
+    random: FloatTable,
+    result: FloatTable,
 ) -> None:
     """Go down for every row by itself and report what the cliques say of their variables.
 
