@@ -31,7 +31,8 @@ def is_abstract(each, method):
 
 
 def test_every_learner_has_an_entry():
-    assert set(find_learners()) - {"Predictor"} == set(NAMES)
+    given = {"Predictor", "ConfirmatoryModel"}  # their networks and structures are given
+    assert set(find_learners()) - given == set(NAMES)
 
 
 @pytest.mark.parametrize("entry", LEARNERS, ids=NAMES)

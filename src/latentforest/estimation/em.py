@@ -27,6 +27,7 @@ from latentforest.kernels.loop import (
     Climb,
     Limits,
     Method,
+    Run,
     advance,
     leave_unjudged,
     make_climb,
@@ -222,17 +223,8 @@ class Objective:
         trajectory: FloatArray,
     ) -> tuple[int, float, bool, bool]:
         """Run the compiled loop: see ``loop.climb``. Tells whether messages were scaled, too."""
-        return self.engine.climb(
-            self.find_method(),
-            self.expect(starts[0]),
-            self.families,
-            self.prior,
-            climb,
-            starts,
-            limits,
-            resumes,
-            trajectory,
-        )
+        run = Run(self.families, self.prior, climb, starts, limits, resumes, trajectory)
+        return self.engine.climb(self.find_method(), self.expect(starts[0]), run)
 
 
 class FitTask:

@@ -13,8 +13,7 @@ from typing import Protocol
 from latentforest.inference.blocks import GaussianBlock
 from latentforest.inference.forest import Forest, PatternedData, fits_forest
 from latentforest.inference.junction_tree import JunctionTree
-from latentforest.kernels.layout import Families
-from latentforest.kernels.loop import Climb, Limits, Method
+from latentforest.kernels.loop import Method, Run
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
 
@@ -85,16 +84,7 @@ class Engine(Protocol):
         """``P(parents, variable | row)``, an axis for the rows and for each variable."""
 
     def climb(
-        self,
-        method: Method,
-        potentials: FloatArray,
-        families: Families,
-        prior: FloatArray,
-        state: Climb,
-        starts: FloatArray,
-        limits: Limits,
-        resumes: bool,
-        trajectory: FloatArray,
+        self, method: Method, potentials: FloatArray, run: Run
     ) -> tuple[int, float, bool, bool]:
         """Run the compiled loop (``kernels.loop``); tells whether messages were scaled, too."""
 

@@ -41,9 +41,8 @@ from latentforest.kernels.layout import (
     N_PATTERNS,
     WEIGHTS,
     WIDTH,
-    Families,
 )
-from latentforest.kernels.loop import Climb, Limits, Method
+from latentforest.kernels.loop import Method, Run
 from latentforest.kernels.regions.types import RegionShape
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.kernels.vector import LANES
@@ -364,16 +363,7 @@ class Forest:
         return len(self.plans) == 1
 
     def climb(
-        self,
-        method: Method,
-        potentials: FloatArray,
-        families: Families,
-        prior: FloatArray,
-        state: Climb,
-        starts: FloatArray,
-        limits: Limits,
-        resumes: bool,
-        trajectory: FloatArray,
+        self, method: Method, potentials: FloatArray, run: Run
     ) -> tuple[int, float, bool, bool]:
         """Run the compiled loop: see ``kernels.loop``. Tells whether messages were scaled, too."""
         from latentforest.kernels.forest import em  # compiles, so only when needed
@@ -386,13 +376,7 @@ class Forest:
             work,
             potentials,
             find_steps(expect, method),
-            families,
-            prior,
-            state,
-            starts,
-            limits,
-            resumes,
-            trajectory,
+            *run,
         )
         was_scaled = bool(work.is_shifted.any())
         self.give_back(0, work)

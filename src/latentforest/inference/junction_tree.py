@@ -48,8 +48,7 @@ from latentforest.kernels.cliques.propagation import (
     descend,
     follow,
 )
-from latentforest.kernels.layout import Families
-from latentforest.kernels.loop import Climb, Limits, Method
+from latentforest.kernels.loop import Method, Run
 from latentforest.kernels.types import AnyArray, FloatArray, IntArray, LongArray
 from latentforest.model.elimination import Factor, compute_joint, multiply_out
 from latentforest.model.structure import Structure
@@ -201,20 +200,11 @@ class JunctionTree:
         return len(self._parts) == 1 and not self._gaussians and not self.is_variational
 
     def climb(
-        self,
-        method: Method,
-        potentials: FloatArray,
-        families: Families,
-        prior: FloatArray,
-        state: Climb,
-        starts: FloatArray,
-        limits: Limits,
-        resumes: bool,
-        trajectory: FloatArray,
+        self, method: Method, potentials: FloatArray, run: Run
     ) -> tuple[int, float, bool, bool]:
         """Run the compiled loop: see ``kernels.loop``. Tells whether messages were scaled, too."""
         (part,) = self._parts
-        with self._memory(0, starts[0]) as (buffer, weights, shifts):
+        with self._memory(0, run.starts[0]) as (buffer, weights, shifts):
             found = climb_cliques(
                 part.plan,
                 buffer,
@@ -222,13 +212,7 @@ class JunctionTree:
                 weights,
                 part.known,
                 find_steps(method),
-                families,
-                prior,
-                state,
-                starts,
-                limits,
-                resumes,
-                trajectory,
+                *run,
             )
             return *found, bool(shifts[-1])
 

@@ -86,6 +86,18 @@ class Climb(NamedTuple):
     counts: FloatArray
 
 
+class Run(NamedTuple):
+    """What ``climb`` is told of a fit, whatever the engine."""
+
+    families: Families
+    prior: FloatArray
+    state: Climb
+    starts: FloatTable
+    limits: Limits
+    resumes: bool
+    trajectory: FloatArray
+
+
 PHASE, N_DONE, CONVERGED = 0, 1, 2
 OBJECTIVE, LONGEST = 0, 1
 
