@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +16,16 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError
 from latentforest.inference.patterns import Mask, PatternColumn, PatternStore, single_bits
+from latentforest.kernels.bits import WORD_BITS, Words
 from latentforest.kernels.counts.additions import count_additions, count_family
+from latentforest.kernels.counts.bit_additions import count_bit_additions, mark_rows
 from latentforest.kernels.types import AnyArray, FloatArray, LongArray
 from latentforest.model.structure import Structure
 
 EXACT_BITS = 52  # sums of whole numbers of so many bits are exact in float64
 BUFFER = 1 << 22  # counts of candidates that are made at a time
+MOST_REPEATS = 8.0  # whole weights become repeated rows while these are not so many times more
+BITS_GAIN = 256.0  # comparing so many sets of rows takes no longer than counting row by row
 
 
 class FamilyCounts(NamedTuple):
@@ -113,6 +118,7 @@ class CountingTable:
         """Return the same table with its columns in another order."""
         table = object.__new__(CountingTable)
         table.__dict__.update(self.__dict__)
+        table.__dict__.pop("_bits", None)
         table.names = tuple(self.names[j] for j in order)
         table.cards, table.codes = self.cards[list(order)], self.codes[list(order)]
         table._patterns = PatternStore(list(table.codes), table.cards.tolist())
@@ -148,22 +154,63 @@ class CountingTable:
         cards = self.cards[added]
         most = int(np.minimum(cards * pattern.n_patterns, len(self.weights)).sum())
         counts, ends = np.empty(most), np.empty(len(added), np.int64)
-        count_additions(
-            pattern.codes,
-            pattern.n_patterns,
-            self.codes,
-            self.cards,
-            added,
-            self.weights,
-            counts,
-            ends,
-        )
+        n_pairs = pattern.n_patterns * int((cards - 1).sum())
+        if self._bits is not None and n_pairs <= self._bits.most_pairs * len(added):
+            self._bits.count(pattern, self.cards, added, counts, ends)
+        else:
+            count_additions(
+                pattern.codes,
+                pattern.n_patterns,
+                self.codes,
+                self.cards,
+                added,
+                self.weights,
+                counts,
+                ends,
+            )
         return JointCounts(counts, ends, n_cells * cards.astype(np.float64))
+
+    @cached_property
+    def _bits(self) -> _RowBits | None:
+        """Rows as bits, unless weights are broken or would make too many rows."""
+        if not self.is_whole or self.total > MOST_REPEATS * len(self.weights):
+            return None
+        return _RowBits(self)
 
     def _number(self, columns: Mask) -> PatternColumn:
         """Number the configurations of a set; sets grow by their last column, mostly."""
         last = 1 << (columns.bit_length() - 1) if columns else 0
         return self._patterns.column(columns, (columns ^ last, last) if columns ^ last else ())
+
+
+class _RowBits:
+    """The states of all columns as sets of rows; rows are repeated by their weights."""
+
+    def __init__(self, table: CountingTable) -> None:
+        self._repeats = table.weights.astype(np.int64)
+        self._n_words = -(-int(table.total) // WORD_BITS)
+        self._firsts = np.cumsum(table.cards - 1) - (table.cards - 1)
+        self._states = self._make_sets(int((table.cards - 1).sum()))
+        for column, first, card in zip(table.codes, self._firsts, table.cards, strict=True):
+            mark_rows(column, self._repeats, self._states[first : first + card - 1], 1)
+        # Pairs of sets to be compared for each candidate, at which counting row by row is as fast.
+        self.most_pairs = BITS_GAIN * len(table.weights) / table.total
+
+    def _make_sets(self, n_sets: int) -> Words:
+        return np.zeros((n_sets, self._n_words), np.uint64)
+
+    def count(
+        self,
+        pattern: PatternColumn,
+        cards: LongArray,
+        added: LongArray,
+        counts: FloatArray,
+        ends: LongArray,
+    ) -> None:
+        """Count the patterns of a set together with each of some further columns."""
+        groups = self._make_sets(pattern.n_patterns)
+        mark_rows(pattern.codes, self._repeats, groups, 0)
+        count_bit_additions(groups, self._states, self._firsts, cards, added, counts, ends)
 
 
 def list_bits(columns: Mask) -> list[int]:

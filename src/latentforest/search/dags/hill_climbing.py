@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
-from operator import or_
 
 import numpy as np
 
@@ -62,6 +60,7 @@ class _Climb:
         n = scores.n_columns
         self._scores, self._constraints = scores, constraints
         self.parents = list(start)
+        self._lists = [list_bits(mask) for mask in self.parents]
         self._cards = scores.table.cards.tolist()
         self._is_fixed = mark_bits(constraints.required, n)
         self._is_arc = mark_bits(self.parents, n)
@@ -81,7 +80,7 @@ class _Climb:
     def _judge(self) -> tuple[FloatArray, FloatArray]:
         """Return what adding or deleting, and what turning each arc around, adds to the score."""
         above = self._find_ancestors()
-        detours = [_unite(above, mask) for mask in self.parents]
+        detours = [_unite(above, parents) for parents in self._lists]
         is_arc, gains, n = self._is_arc, self._gains, len(above)
         may_toggle = np.where(is_arc, ~self._is_fixed, ~mark_bits(above, n).T)
         # An arc can be turned around if there is no other path from its parent to its child.
@@ -96,18 +95,18 @@ class _Climb:
         above: list[Mask] = [-1] * len(self.parents)
         waiting = list(range(len(above)))
         while waiting:
-            parents = self.parents[waiting[-1]]
-            missing = [j for j in list_bits(parents) if above[j] < 0]
+            child = waiting[-1]
+            missing = [j for j in self._lists[child] if above[j] < 0]
             if missing:
                 waiting += missing
             else:
-                j = waiting.pop()
-                above[j] = parents | _unite(above, parents)
+                above[waiting.pop()] = self.parents[child] | _unite(above, self._lists[child])
         return above
 
     def _toggle(self, child: int, parent: int) -> None:
         """Add an arc, or delete it."""
         self.parents[child] ^= 1 << parent
+        self._lists[child] = list_bits(self.parents[child])
         self._is_arc[child, parent] ^= True
         self._gains[child] = self._compute_gains(child)
 
@@ -117,7 +116,7 @@ class _Climb:
         now = self._scores.score(child, parents)
         gains = np.full(self._scores.n_columns, -np.inf)
         if parents:
-            gains[list_bits(parents)] = self._scores.score_deletions(child, parents) - now
+            gains[self._lists[child]] = self._scores.score_deletions(child, parents) - now
         added = self._list_additions(child)
         if added:
             gains[added] = self._scores.score_additions(child, parents, added) - now
@@ -132,9 +131,12 @@ class _Climb:
         return [j for j in list_bits(allowed) if self._cards[j] <= most]
 
 
-def _unite(sets: Sequence[Mask], which: Mask) -> Mask:
+def _unite(sets: Sequence[Mask], which: Sequence[int]) -> Mask:
     """Unite some sets."""
-    return reduce(or_, (sets[j] for j in list_bits(which)), 0)
+    union = 0
+    for j in which:
+        union |= sets[j]
+    return union
 
 
 def mark_bits(masks: Sequence[Mask], n: int) -> BoolArray:
