@@ -29,31 +29,39 @@ def test_family(parents, weights):
         np.testing.assert_allclose(row, [expected[tuple(key)][k] for k in range(2)], atol=1e-12)
 
 
-@pytest.mark.parametrize("buffer", [1 << 22, 60])
+@pytest.mark.parametrize("weights", ["ones", "whole", "broken"])
+@pytest.mark.parametrize("gain", [0.0, 1e9])  # row by row, and by bits where weights are whole
 @pytest.mark.parametrize("columns", [(), (1,), (1, 3), (0, 1, 3)])
-def test_additions(columns, buffer, monkeypatch):
-    monkeypatch.setattr(module, "BUFFER", buffer)
-    data = random_table(6, CARDS, 90, "whole")
+def test_additions(columns, gain, weights, monkeypatch):
+    monkeypatch.setattr(module, "BITS_GAIN", gain)
+    data = random_table(6, CARDS, 90, weights)
     added = [j for j in (4, 2, 0, 1, 3) if j not in columns]
-    table = CountingTable(data)
-    pieces = table.count_additions(sum(1 << j for j in columns), added)
+    pieces = CountingTable(data).count_additions(sum(1 << j for j in columns), added)
     lists = [part for piece in pieces for part in np.split(piece.counts, piece.ends)[:-1]]
     cells = np.concatenate([piece.n_cells for piece in pieces])
-    assert len(lists) == len(added)
     for j, found, n_cells in zip(added, lists, cells, strict=True):
         expected = Counter()
         for row, weight in list_rows(data):
             expected[tuple(row[i] for i in (*columns, j))] += weight
-        assert sorted(found) == sorted(n for n in expected.values() if n > 0)
+        assert sorted(found) == pytest.approx(sorted(n for n in expected.values() if n > 0))
         assert n_cells == math.prod(CARDS[i] for i in (*columns, j))
 
 
+def test_heavy_rows_are_not_repeated():
+    data = Dataset([Variable(n, ("x", "y")) for n in "ab"], [[0, 1], [1, 1]], [3e9, 1.0])
+    (found,) = CountingTable(data).count_additions(0b01, [1])
+    assert sorted(found.counts[: found.ends[0]]) == [1.0, 3e9]
+
+
 def test_small_buffers_cut_candidates_into_pieces(monkeypatch):
-    monkeypatch.setattr(module, "BUFFER", 60)
-    table = CountingTable(random_table(6, CARDS, 90))
-    assert len(table.count_additions(0b00010, [0, 2, 3, 4])) == 1
+    table, added = CountingTable(random_table(6, CARDS, 90)), [0, 2, 3, 4]
+    (whole,) = table.count_additions(0b00010, added)
     monkeypatch.setattr(module, "BUFFER", 10)
-    assert len(table.count_additions(0b00010, [0, 2, 3, 4])) > 1
+    pieces = table.count_additions(0b00010, added)
+    assert len(pieces) > 1
+    lists = [part for piece in pieces for part in np.split(piece.counts, piece.ends)[:-1]]
+    for one, other in zip(lists, np.split(whole.counts, whole.ends)[:-1], strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_configurations_that_cannot_be_tabled():

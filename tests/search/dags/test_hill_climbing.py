@@ -10,7 +10,7 @@ from latentforest.search.dags import hill_climbing
 from latentforest.search.dags.best import best_network
 from latentforest.search.dags.constraints import read_constraints
 from latentforest.search.dags.family_scores import FamilyScores
-from latentforest.search.dags.hill_climbing import climb
+from latentforest.search.dags.hill_climbing import climb, climb_both_ways
 from reference.dags import (
     all_dags,
     as_dag,
@@ -50,6 +50,24 @@ def test_ends_at_a_local_maximum_below_the_exact_one(seed):
     assert score(data, dag) == pytest.approx(found.bic)
     for other in neighbours(dag):
         assert not is_acyclic(other) or score(data, other) <= found.bic + 1e-7
+
+
+def test_both_ways_are_tried_and_the_better_kept():
+    better = set()
+    for seed in range(20):
+        table = CountingTable(random_table(seed, (2, 3, 2, 2, 4, 2), 300))
+        scores, constraints = FamilyScores(table, "bic"), read_constraints(table.names)
+        one, two, best = (
+            sum(scores.score(j, mask) for j, mask in enumerate(parents))
+            for parents in (
+                climb(scores, constraints),
+                climb(scores, constraints, last_first=True),
+                climb_both_ways(scores, constraints),
+            )
+        )
+        assert best == max(one, two)
+        better.add(int(one > two) - int(one < two))
+    assert better == {-1, 0, 1}
 
 
 @pytest.mark.parametrize("seed", range(4))

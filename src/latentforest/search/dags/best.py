@@ -20,7 +20,7 @@ from latentforest.search.dags.canonical import order_columns
 from latentforest.search.dags.constraints import Arc, check_tables, read_constraints
 from latentforest.search.dags.exact import find_best_parents
 from latentforest.search.dags.family_scores import FamilyScores
-from latentforest.search.dags.hill_climbing import climb
+from latentforest.search.dags.hill_climbing import climb_both_ways
 
 EXACT_COLUMNS = 16  # up to so many, search is exact unless told otherwise
 
@@ -58,7 +58,8 @@ def best_network(
 ) -> BestNetwork:
     """Find the best network over the columns of a complete categorical table.
 
-    Exact for a few columns, by hill climbing from the empty network for more. The result does
+    Exact for a few columns, by hill climbing from the empty network for more, the
+    better of two climbs that break ties in opposite ways. The result does
     not depend on the order of rows or columns, nor on the names of columns unless two of them
     cannot be told apart by what is in them.
 
@@ -93,7 +94,7 @@ def best_network(
     if table.n_columns <= exact_columns:
         parents, is_optimal = find_best_parents(scores, constraints)
     else:
-        parents, is_optimal = climb(scores, constraints, check=check), False
+        parents, is_optimal = climb_both_ways(scores, constraints, check), False
     return _estimate(data, _name_parents(data, table, parents), is_optimal)
 
 

@@ -18,11 +18,12 @@ def climb(
     constraints: ArcConstraints,
     start: Sequence[Mask] | None = None,
     check: Callable[[], None] | None = None,
+    last_first: bool = False,
 ) -> list[Mask]:
     """Climb to a local maximum of the score.
 
     Of equally good steps the first is taken: an arc added or deleted, then one turned around, by
-    child and then by parent in the order of the columns.
+    child and then by parent in the order of the columns, or all that backwards.
 
     Parameters
     ----------
@@ -34,6 +35,8 @@ def climb(
         Parents of each variable; by default the required ones.
     check
         Called before each step; what it raises ends the work.
+    last_first
+        Whether the last of equally good steps is taken.
 
     Returns
     -------
@@ -44,8 +47,20 @@ def climb(
     while True:
         if check is not None:
             check()
-        if not walk.step():
+        if not walk.step(last_first):
             return walk.parents
+
+
+def climb_both_ways(
+    scores: FamilyScores, constraints: ArcConstraints, check: Callable[[], None] | None = None
+) -> list[Mask]:
+    """Climb twice, with ties broken one way and the other, and return the better network.
+
+    Most ties are directions of the first arcs, which decide where a climb can end. The second
+    climb finds most of its families counted.
+    """
+    ends = [climb(scores, constraints, None, check, last_first) for last_first in (False, True)]
+    return max(ends, key=lambda parents: sum(map(scores.score, range(len(parents)), parents)))
 
 
 class _Climb:
@@ -66,10 +81,12 @@ class _Climb:
         self._is_arc = mark_bits(self.parents, n)
         self._gains = np.array([self._compute_gains(j) for j in range(n)])
 
-    def step(self) -> bool:
+    def step(self, last_first: bool) -> bool:
         """Take the best step, if there is one that raises the score."""
         gains = np.stack(self._judge())
-        turned, child, parent = np.unravel_index(int(gains.argmax()), gains.shape)
+        flat = gains.ravel()
+        place = flat.size - 1 - flat[::-1].argmax() if last_first else flat.argmax()
+        turned, child, parent = np.unravel_index(int(place), gains.shape)
         if not gains[turned, child, parent] > 0:
             return False
         self._toggle(int(child), int(parent))
