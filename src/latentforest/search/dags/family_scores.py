@@ -15,9 +15,9 @@ from latentforest.scores.families import SetScore, make_family_score
 class FamilyScores:
     """Scores of variables given their parents.
 
-    Scores are kept by set of columns: that of a family is the value of variable and parents
-    less that of the parents. So a variable and its parent that change places cost no new count.
-    Sets of columns are bit masks.
+    The score of a family is the value of the set of variable and parents less that of the
+    parents. Values are kept by set, so each variable of a set shares them, and for a set with each
+    further column. Sets of columns are bit masks.
 
     Parameters
     ----------
@@ -42,17 +42,14 @@ class FamilyScores:
     def __init__(self, table: CountingTable, criterion: str) -> None:
         self.table = table
         self.set_score: SetScore = make_family_score(criterion, table)
+        self.n_counted = 0
         self._values: dict[Mask, float] = {0: self.set_score.measure_empty()}
+        self._extended: dict[Mask, FloatArray] = {}  # values with each further column, if known
 
     @property
     def n_columns(self) -> int:
         """Number of columns."""
         return self.table.n_columns
-
-    @property
-    def n_counted(self) -> int:
-        """How many sets of columns have been counted."""
-        return len(self._values) - 1
 
     def score(self, variable: int, parents: Mask) -> float:
         """Score of a variable with these parents."""
@@ -69,18 +66,29 @@ class FamilyScores:
     def value(self, columns: Mask) -> float:
         """Value of a set of columns."""
         known = self._values.get(columns)
-        if known is not None:
-            return known
-        last = columns.bit_length() - 1
-        return float(self._extend(columns ^ 1 << last, [last])[0])
+        if known is None:
+            known = self._values[columns] = self._find(columns)
+        return known
+
+    def _find(self, columns: Mask) -> float:
+        """Look for a set as one of its subsets with one column more; else count it."""
+        members = list_bits(columns)
+        for j in members:
+            row = self._extended.get(columns ^ 1 << j)
+            if row is not None and not np.isnan(row[j]):
+                return float(row[j])
+        return float(self._extend(columns ^ 1 << members[-1], members[-1:])[0])
 
     def _extend(self, columns: Mask, added: Sequence[int]) -> FloatArray:
         """Values of a set with each of some columns; those not known are counted in one pass."""
-        values = self._values
-        unknown = [j for j in added if columns | 1 << j not in values]
-        if unknown:
-            pieces = self.table.count_additions(columns, unknown)
-            counted = np.concatenate([self.set_score.measure(piece) for piece in pieces])
-            for j, value in zip(unknown, counted.tolist(), strict=True):
-                values[columns | 1 << j] = value
-        return np.array([values[columns | 1 << j] for j in added])
+        row = self._extended.get(columns)
+        if row is None:
+            row = self._extended[columns] = np.full(self.n_columns, np.nan)
+        values: FloatArray = row[added]
+        unknown = np.isnan(values)
+        if unknown.any():
+            pieces = self.table.count_additions(columns, np.array(added)[unknown].tolist())
+            values[unknown] = np.concatenate([self.set_score.measure(piece) for piece in pieces])
+            row[added] = values
+            self.n_counted += int(unknown.sum())
+        return values

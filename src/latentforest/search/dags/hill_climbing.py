@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from latentforest.inference.counts import list_bits
 from latentforest.inference.patterns import Mask
-from latentforest.kernels.types import BoolArray, FloatArray
+from latentforest.kernels.types import BoolArray, FloatArray, LongArray
 from latentforest.search.dags.constraints import MOST_CELLS, ArcConstraints
 from latentforest.search.dags.family_scores import FamilyScores
+
+Ints = Sequence[int] | LongArray
 
 
 def climb(
@@ -63,6 +66,14 @@ def climb_both_ways(
     return max(ends, key=lambda parents: sum(map(scores.score, range(len(parents)), parents)))
 
 
+class _ArcStep(NamedTuple):
+    """The arc that a step changes, and what this adds to the score."""
+
+    gain: float
+    child: int
+    parent: int
+
+
 class _Climb:
     """A network, and what the change of each arc would add to its score.
 
@@ -79,33 +90,44 @@ class _Climb:
         self._cards = scores.table.cards.tolist()
         self._is_fixed = mark_bits(constraints.required, n)
         self._is_arc = mark_bits(self.parents, n)
+        self._above = self._find_ancestors()
         self._gains = np.array([self._compute_gains(j) for j in range(n)])
 
     def step(self, last_first: bool) -> bool:
         """Take the best step, if there is one that raises the score."""
-        gains = np.stack(self._judge())
-        flat = gains.ravel()
-        place = flat.size - 1 - flat[::-1].argmax() if last_first else flat.argmax()
-        turned, child, parent = np.unravel_index(int(place), gains.shape)
-        if not gains[turned, child, parent] > 0:
+        toggle, turn = self._find_toggle(last_first), self._find_turn(last_first)
+        if not max(toggle.gain, turn.gain) > 0:
             return False
-        self._toggle(int(child), int(parent))
-        if turned:
-            self._toggle(int(parent), int(child))
+        is_turn = turn.gain >= toggle.gain if last_first else turn.gain > toggle.gain
+        _, child, parent = turn if is_turn else toggle
+        self._toggle(child, parent)
+        if is_turn:
+            self._toggle(parent, child)
         return True
 
-    def _judge(self) -> tuple[FloatArray, FloatArray]:
-        """Return what adding or deleting, and what turning each arc around, adds to the score."""
-        above = self._find_ancestors()
-        detours = [_unite(above, parents) for parents in self._lists]
-        is_arc, gains, n = self._is_arc, self._gains, len(above)
-        may_toggle = np.where(is_arc, ~self._is_fixed, ~mark_bits(above, n).T)
-        # An arc can be turned around if there is no other path from its parent to its child.
-        may_turn = is_arc & ~self._is_fixed & ~mark_bits(detours, n)
-        return (
-            np.where(may_toggle, gains, -np.inf),
-            np.where(may_turn, gains + gains.T, -np.inf),
-        )
+    def _find_toggle(self, last_first: bool) -> _ArcStep:
+        """Find the best arc to add or to delete."""
+        places = np.flatnonzero((self._gains > 0) & ~self._is_arc.T)
+        children, parents = np.divmod(places, len(self._gains))
+        for step in _descend(self._gains.ravel()[places], children, parents, last_first):
+            if self._is_arc[step.child, step.parent]:
+                is_legal = not self._is_fixed[step.child, step.parent]
+            else:
+                is_legal = not self._above[step.parent] >> step.child & 1
+            if is_legal:
+                return step
+        return _ArcStep(0.0, -1, -1)
+
+    def _find_turn(self, last_first: bool) -> _ArcStep:
+        """Find the best arc to turn around: with no other path from its parent to its child."""
+        children = [child for child, parents in enumerate(self._lists) for _ in parents]
+        parents = [parent for parents in self._lists for parent in parents]
+        gains = self._gains[children, parents] + self._gains[parents, children]
+        for step in _descend(gains, children, parents, last_first):
+            detours = (self._above[j] >> step.parent & 1 for j in self._lists[step.child])
+            if not self._is_fixed[step.child, step.parent] and not any(detours):
+                return step
+        return _ArcStep(0.0, -1, -1)
 
     def _find_ancestors(self) -> list[Mask]:
         """Find the ancestors of each variable; parents come before their children."""
@@ -125,7 +147,18 @@ class _Climb:
         self.parents[child] ^= 1 << parent
         self._lists[child] = list_bits(self.parents[child])
         self._is_arc[child, parent] ^= True
+        if self._is_arc[child, parent]:
+            self._put_above(child, self._above[parent] | 1 << parent)
+        else:
+            self._above = self._find_ancestors()
         self._gains[child] = self._compute_gains(child)
+
+    def _put_above(self, child: int, more: Mask) -> None:
+        """Add ancestors to a variable and all below it."""
+        self._above = [
+            mask | more if j == child or mask >> child & 1 else mask
+            for j, mask in enumerate(self._above)
+        ]
 
     def _compute_gains(self, child: int) -> FloatArray:
         """Return what one parent more or less adds to a variable's score."""
@@ -146,6 +179,15 @@ class _Climb:
         most = MOST_CELLS / self._scores.table.count_cells(parents | 1 << child)
         allowed = self._constraints.allowed[child] & ~parents
         return [j for j in list_bits(allowed) if self._cards[j] <= most]
+
+
+def _descend(
+    gains: FloatArray, children: Ints, parents: Ints, last_first: bool
+) -> Iterator[_ArcStep]:
+    """Go through the steps that raise the score from the best on; equal ones in their order."""
+    places = np.flatnonzero(gains > 0)[:: -1 if last_first else 1]
+    for place in places[np.argsort(-gains[places], kind="stable")].tolist():
+        yield _ArcStep(float(gains[place]), int(children[place]), int(parents[place]))
 
 
 def _unite(sets: Sequence[Mask], which: Sequence[int]) -> Mask:
