@@ -24,6 +24,7 @@ from latentforest.model.structure import Structure
 
 EXACT_BITS = 52  # sums of whole numbers of so many bits are exact in float64
 BUFFER = 1 << 22  # counts of candidates that are made at a time
+PIECE_WORDS = 256  # words of a set of rows that are counted at a time
 MOST_REPEATS = 8.0  # whole weights become repeated rows while these are not so many times more
 BITS_GAIN = 256.0  # comparing so many sets of rows takes no longer than counting row by row
 
@@ -188,16 +189,22 @@ class _RowBits:
 
     def __init__(self, table: CountingTable) -> None:
         self._repeats = table.weights.astype(np.int64)
-        self._n_words = -(-int(table.total) // WORD_BITS)
+        n_words = -(-int(table.total) // WORD_BITS)
+        self._n_pieces = -(-n_words // PIECE_WORDS)
+        self._width = -(-n_words // self._n_pieces)
         self._firsts = np.cumsum(table.cards - 1) - (table.cards - 1)
         self._states = self._make_sets(int((table.cards - 1).sum()))
         for column, first, card in zip(table.codes, self._firsts, table.cards, strict=True):
-            mark_rows(column, self._repeats, self._states[first : first + card - 1], 1)
+            self._mark(column, self._states[first : first + card - 1], 1)
         # Pairs of sets to be compared for each candidate, at which counting row by row is as fast.
         self.most_pairs = BITS_GAIN * len(table.weights) / table.total
 
     def _make_sets(self, n_sets: int) -> Words:
-        return np.zeros((n_sets, self._n_words), np.uint64)
+        return np.zeros((n_sets, self._n_pieces, self._width), np.uint64)
+
+    def _mark(self, numbers: AnyArray, sets: Words, least: int) -> None:
+        flat = sets.reshape(len(sets), self._n_pieces * self._width)
+        mark_rows(numbers, self._repeats, flat, least)
 
     def count(
         self,
@@ -209,7 +216,7 @@ class _RowBits:
     ) -> None:
         """Count the patterns of a set together with each of some further columns."""
         groups = self._make_sets(pattern.n_patterns)
-        mark_rows(pattern.codes, self._repeats, groups, 0)
+        self._mark(pattern.codes, groups, 0)
         count_bit_additions(groups, self._states, self._firsts, cards, added, counts, ends)
 
 

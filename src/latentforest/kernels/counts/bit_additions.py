@@ -37,28 +37,43 @@ def count_bit_additions(
 ) -> None:
     """Count the configurations of a set of columns together with each of some others.
 
-    ``groups`` are the configurations of the set. The states of column j but its first are
-    ``states`` from ``firsts[j]`` on. The result is that of ``count_additions`` up to order.
+    ``groups`` are the configurations of the set; their words lie in pieces that stay in the
+    cache. The states of column j but its first are ``states`` from ``firsts[j]`` on. The result is
+    that of ``count_additions`` up to order.
     """
-    n_groups, n_words = groups.shape
+    n_groups, n_pieces, n_words = groups.shape
     totals = np.zeros(n_groups, np.int64)
-    for group in range(n_groups):
-        for word in range(n_words):
-            totals[group] += np.int64(count_ones(groups[group, word]))
-    filled = 0
+    n_states = 0
     for i in range(added.shape[0]):
-        first, last = firsts[added[i]], firsts[added[i]] + cards[added[i]] - 1
+        n_states += cards[added[i]] - 1
+    common = np.zeros((n_states, n_groups), np.int64)
+    for piece in range(n_pieces):
+        for group in range(n_groups):
+            for word in range(n_words):
+                totals[group] += np.int64(count_ones(groups[group, piece, word]))
+        place = 0
+        for i in range(added.shape[0]):
+            for state in range(firsts[added[i]], firsts[added[i]] + cards[added[i]] - 1):
+                for group in range(n_groups):
+                    n_ones = np.uint64(0)
+                    for word in range(n_words):
+                        n_ones += count_ones(
+                            groups[group, piece, word] & states[state, piece, word]
+                        )
+                    common[place, group] += np.int64(n_ones)
+                place += 1
+    place, filled = 0, 0
+    for i in range(added.shape[0]):
+        last = place + cards[added[i]] - 1
         for group in range(n_groups):
             left = totals[group]
-            for state in range(first, last):
-                n_common = np.uint64(0)
-                for word in range(n_words):
-                    n_common += count_ones(groups[group, word] & states[state, word])
-                if n_common > 0:
-                    counts[filled] = n_common
+            for state in range(place, last):
+                if common[state, group] > 0:
+                    counts[filled] = common[state, group]
                     filled += 1
-                    left -= np.int64(n_common)
+                    left -= common[state, group]
             if left > 0:
                 counts[filled] = left
                 filled += 1
         ends[i] = filled
+        place = last
