@@ -7,18 +7,9 @@ and a set of parents stands only where none of its subsets scores as high.
 
 from __future__ import annotations
 
-import numpy as np
-
 from latentforest.errors import ParameterError
-from latentforest.inference.counts import list_bits
+from latentforest.inference.best_sinks import find_best_network
 from latentforest.inference.patterns import Mask
-from latentforest.kernels.counts.sinks import (
-    find_parents,
-    score_best_networks,
-    score_best_parents,
-    score_sink,
-)
-from latentforest.kernels.types import FloatArray
 from latentforest.search.dags.constraints import MOST_CELLS, ArcConstraints
 from latentforest.search.dags.family_scores import FamilyScores
 
@@ -56,7 +47,10 @@ def find_best_parents(scores: FamilyScores, constraints: ArcConstraints) -> tupl
     values = scores.set_score.measure_subsets(min(needed, MOST_CELLS), most_columns)
     largest = scores.table.count_cells((1 << n_columns) - 1)
     is_optimal = min(needed, largest) <= MOST_CELLS
-    return _trace(values, constraints), is_optimal
+    parents = find_best_network(
+        values, constraints.required, constraints.allowed, constraints.max_parents
+    )
+    return parents, is_optimal
 
 
 def _limit_cells(scores: FamilyScores, constraints: ArcConstraints, variable: int) -> float:
@@ -66,27 +60,3 @@ def _limit_cells(scores: FamilyScores, constraints: ArcConstraints, variable: in
     score = scores.score(variable, required)
     limit = scores.set_score.limit_cells(variable, score, n_configurations)
     return max(limit, scores.table.count_cells(required | 1 << variable)) * SLACK
-
-
-def _trace(values: FloatArray, constraints: ArcConstraints) -> list[Mask]:
-    """Compare all networks; then take the sinks off, from the last column to the first."""
-    n_columns = len(constraints.required)
-    limits = list(zip(constraints.required, constraints.allowed, strict=True))
-    most = constraints.max_parents
-    best = np.empty((n_columns, 1 << (n_columns - 1)))
-    for j in range(n_columns):
-        score_best_parents(values, j, *limits[j], most, best[j])
-    totals = np.empty(1 << n_columns)
-    score_best_networks(best, totals)
-    parents, left = [0] * n_columns, (1 << n_columns) - 1
-    while left:
-        sink = _find_sink(best, totals, left)
-        left ^= 1 << sink
-        parents[sink] = int(find_parents(values, sink, left, *limits[sink], most))
-    return parents
-
-
-def _find_sink(best: FloatArray, totals: FloatArray, members: Mask) -> int:
-    """Find the last column that is a sink of a best network over these."""
-    columns = reversed(list_bits(members))
-    return next(j for j in columns if score_sink(best, totals, members, j) == totals[members])
