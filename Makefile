@@ -46,6 +46,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/east.py
 	$(BIN)/python benchmarks/greedy.py
 	$(BIN)/python benchmarks/recovery.py
+	$(BIN)/python benchmarks/dags.py
 	$(BIN)/python benchmarks/comparison.py run
 	$(BIN)/python benchmarks/general.py files
 

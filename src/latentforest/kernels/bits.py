@@ -26,7 +26,9 @@ def _instruction(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_instruction
-def _count_ones(typing: Any, word: Any) -> Any:
+def count_ones(typing: Any, word: Any) -> Any:
+    """Number of bits of a word that are set."""
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
@@ -46,5 +48,5 @@ def count_common(left: Words, right: Words, counts: FloatArray) -> None:
                 for j in range(first, last):
                     n_ones = np.uint64(0)
                     for word in range(start, stop):
-                        n_ones += _count_ones(left[i, word] & right[j, word])
+                        n_ones += count_ones(left[i, word] & right[j, word])
                     counts[i, j] += n_ones

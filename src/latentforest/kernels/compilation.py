@@ -22,6 +22,7 @@ _KERNELS = "latentforest.kernels."
 # that has nothing else to do.
 _SUBJECTS = {
     "cliques": ("networks that are not forests", 10),
+    "counts": ("networks over columns", 10),
     "regions": ("searches for trees", 40),
     "gaussian": ("continuous columns", 20),
     "variational": ("variational Bayes", 10),

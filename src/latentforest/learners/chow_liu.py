@@ -21,6 +21,7 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import random_starts
+from latentforest.inference.counts import count_tables, normalize_tables
 from latentforest.inference.engine import make_engine
 from latentforest.inference.expected_pairs import expected_pairs
 from latentforest.inference.information import pair_scores
@@ -214,15 +215,15 @@ class ChowLiu(NetworkLearner):
             result = fit(engine, start, prior, settings, deadline=work.deadline)
             warn_of_bounds(result)
             return result
-        counts = _count(structure, data)
+        counts = count_tables(structure, data)
         if not data.has_missing:
-            parameters = _normalize(structure, counts + prior)
+            parameters = normalize_tables(structure, counts + prior)
             some = counts > 0
             value = float(counts[some] @ np.log(parameters[some]))
             monitor = Monitor(converged=True, reason="nothing is missing: counts are exact")
             return FitResult(parameters, value, value, monitor)
         work.say("missing values: EM")
-        start = _normalize(structure, counts + START_COUNT)
+        start = normalize_tables(structure, counts + START_COUNT)
         settings = EMSettings(self.max_iterations, self.tolerance)
         return fit(
             make_engine(structure, work.data), start, prior, settings, deadline=work.deadline
@@ -239,35 +240,6 @@ class ChowLiu(NetworkLearner):
 
 def _mark_continuous(data: Dataset) -> BoolArray:
     return np.array([not variable.is_categorical for variable in data.variables])
-
-
-def _count(structure: Structure, data: Dataset) -> FloatArray:
-    """Counts of all tables, on the rows that are complete in the family."""
-    columns = dict(zip(data.names, data.columns, strict=True))
-    counts = np.empty(structure.n_values)
-    for name in structure.names:
-        table = structure.table_view(counts, name)
-        codes = columns[name].astype(np.intp)
-        is_there = codes >= 0
-        for parent in structure.parents(name):
-            above = columns[parent].astype(np.intp)
-            is_there &= above >= 0
-            codes += above * table.shape[-1]
-        found = np.bincount(codes[is_there], data.weights[is_there], table.size)
-        table[...] = found.reshape(table.shape)
-    return counts
-
-
-def _normalize(structure: Structure, counts: FloatArray) -> FloatArray:
-    """Divide the rows of all tables by their sums; uniform where nothing was counted."""
-    parameters = np.empty_like(counts)
-    for name in structure.names:
-        table = structure.table_view(counts, name)
-        sums = table.sum(axis=-1, keepdims=True)
-        here = structure.table_view(parameters, name)
-        here[...] = 1.0 / table.shape[-1]
-        np.divide(table, sums, out=here, where=sums > 0)
-    return parameters
 
 
 def _list_edges(data: Dataset, found: _Round) -> Table:

@@ -35,6 +35,7 @@ def _list_jobs() -> Iterator[WarmUpJob]:
     yield WarmUpJob("covariances", _fit_covariances, None)
     yield WarmUpJob("wide tables", _measure_wide_table, None)
     yield WarmUpJob("general networks", _query_general_network, None)
+    yield WarmUpJob("networks over columns", _search_networks, None)
     yield WarmUpJob(FIRST_SEARCH, _Fits(entries.pop(FIRST_SEARCH)))
     yield WarmUpJob("impossible rows", _meet_impossible_rows)
     yield WarmUpJob("long tables", _fit_long_tables)
@@ -183,6 +184,21 @@ def _query_general_network() -> None:
     engine.posteriors(theta, ["h", "c0"])
     for generator in (None, np.random.default_rng(0)):
         engine.complete(theta, generator)
+
+
+def _search_networks() -> None:
+    """Search networks over columns, exactly and by climbing, with whole and with broken weights."""
+    import numpy as np
+
+    from latentforest.inference.counts import CountingTable
+    from latentforest.search.dags.best import best_network
+
+    table = make_table(5, 0)
+    broken = table.with_weights(np.random.default_rng(0).random(table.n_rows))
+    for data in (table, broken):
+        CountingTable(data).count_family(0, [1])
+        for exact_columns in (0, 5):
+            best_network(data, exact_columns=exact_columns)
 
 
 JOBS = tuple(_list_jobs())

@@ -1,0 +1,1 @@
+"""Searches over Bayesian networks of the columns themselves, without latent variables."""
