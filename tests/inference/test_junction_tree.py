@@ -108,7 +108,7 @@ def test_a_clique_that_is_too_wide_is_named():
     with pytest.raises(
         TooWideError, match=r"largest clique has 1,024 cells \('Y0', 'Y1'.*at most 1,000"
     ):
-        JunctionTree(structure, PatternedData(Dataset([x], [[0, 1]])), max_cells=1000)
+        JunctionTree(structure, PatternedData(Dataset([x], [[0, 1]])), max_cells=1000).cost  # noqa: B018
 
 
 def test_a_forest_gives_the_same_either_way():

@@ -18,7 +18,7 @@ counts = np.zeros((1, 1))
 count_common(bits, bits, counts)
 print(counts[0, 0])
 """
-LINE = "compiling the kernels for message passing and EM: up to 20 seconds, once after installation"
+LINE = "compiling the kernels for message passing and EM: up to 15 seconds, once after installation"
 
 
 def run_with_cache(folder, code):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,15 +14,16 @@ from latentforest.inference.clique_tree import (
     FactorItem,
     Member,
     TreeNode,
-    find_strides,
 )
 from latentforest.inference.patterns import Mask, PatternColumn, PatternStore, single_bits
 from latentforest.kernels.cliques import propagation as K
+from latentforest.kernels.cliques.layout import GroupShapes, shape_groups
 from latentforest.kernels.cliques.propagation import CliquePlan
 from latentforest.kernels.forest.patterns import join
-from latentforest.kernels.types import AnyArray, FloatArray, IntArray, LongArray
+from latentforest.kernels.types import AnyArray, BoolArray, FloatArray, IntArray, LongArray
 
 MAX_CELLS = 1 << 24  # of a clique's table, by default
+MOST_BITS = 62  # of a whole number that tells which variables are missing
 
 
 class TooWideError(ModelError):
@@ -155,12 +155,12 @@ class _Layout:
         self.ones, self.taken = slice(n_values, n_values + largest), n_values + largest
         self.dense: dict[str, DenseRows] = {}
         self.groups: list[list[int]] = []
-        self.maps: list[IntArray] = []
-        self.offsets: list[IntArray] = []
+        self.maps: list[AnyArray] = []
+        self.offsets: list[AnyArray] = []
         self.reports: list[int] = []
         self.children: list[int] = []
         self.n_maps, self.n_offsets = 0, 0
-        self.places: list[IntArray] = []  # of each node: where the message of a pattern starts
+        self.places: list[AnyArray] = []  # of each node: where the message of a pattern starts
         self.patterns: list[PatternColumn] = []
         self.targets = _find_homes(tree.nodes, targets)
 
@@ -220,7 +220,7 @@ class _Layout:
 
     def _look_up(self, item: FactorItem) -> Lookup:
         rows: AnyArray = np.arange(self.store.n_rows)
-        entries, is_there = self._start(item, rows, ())
+        entries, is_there = self._start(item, rows)
         entries = np.where(is_there, entries, -1).astype(np.int64)
         counts = np.bincount(entries[is_there], self.weights[is_there], self.ones.start)
         return Lookup(entries, counts.astype(np.float64))
@@ -229,20 +229,68 @@ class _Layout:
         """Lay out a node: its patterns, sorted by what is missing in them."""
         column = self._find_column(node)
         self.patterns.append(column)
-        seen = [name for name in node.scope if name in self.columns]
-        first = column.first
-        missing = np.stack(
-            [np.zeros(len(first), bool), *(self.columns[name][first] < 0 for name in seen)], axis=1
-        )
-        kinds, which = np.unique(missing, axis=0, return_inverse=True)
-        places = np.zeros(len(first), np.int32)
+        is_summed, kind = self._find_kinds(node, column.first)
+        shapes = self._shape(number, node, is_summed)
+        order, n_patterns = np.argsort(kind, kind="stable"), np.bincount(kind)
+        steps = shapes.size[kind[order]]
+        places = np.empty(len(order), np.int64)
+        places[order] = self.taken + np.cumsum(steps) - steps
         self.places.append(places)
-        for kind, absent in enumerate(kinds):
-            given = {
-                name for name, is_absent in zip(seen, absent[1:], strict=True) if not is_absent
-            }
-            summed = [name for name in node.scope if name not in given]
-            self._add_group(number, node, summed, np.flatnonzero(which.ravel() == kind), places)
+        starts = [*self._start_factors(node, column), *self._start_children(node, column)]
+        first, place = 0, self.taken
+        for g, n in enumerate(n_patterns.tolist()):
+            self._add_group(number, node, shapes, g, n, first, place)
+            first, place = first + n, place + n * int(shapes.size[g])
+        self.taken = place
+        if starts:
+            self.offsets.append(np.stack(starts, axis=1)[order].astype(np.uint32).ravel())
+            self.n_offsets += len(starts) * len(order)
+        self.maps.append(shapes.maps)
+        self.n_maps += len(shapes.maps)
+
+    def _find_kinds(self, node: TreeNode, rows: IntArray) -> tuple[BoolArray, AnyArray]:
+        """Find which variables of a node are summed over together, and where."""
+        always = np.array([name not in self.columns for name in node.scope], bool)
+        seen = [name for name in node.scope if name in self.columns]
+        if not seen:
+            return always[None], np.zeros(len(rows), np.int64)
+        missing = np.stack([self.columns[name][rows] < 0 for name in seen], axis=1)
+        keys = missing[:, :MOST_BITS] @ (1 << np.arange(min(len(seen), MOST_BITS)))
+        _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
+        if len(seen) > MOST_BITS:
+            _, first, kind = np.unique(missing, axis=0, return_index=True, return_inverse=True)
+        is_summed = np.repeat(always[None], len(first), axis=0)
+        is_summed[:, ~always] = missing[first]
+        return is_summed, kind.ravel()
+
+    def _shape(self, number: int, node: TreeNode, is_summed: BoolArray) -> GroupShapes:
+        """Find the sizes and cells of the groups of a node."""
+        cards = np.array([self.tree.open[name] for name in node.scope], np.int64)
+        n_cells = np.where(is_summed, cards, 1).astype(np.float64).prod(axis=1)
+        if n_cells.max() > self.max_cells:
+            summed = [
+                n for n, used in zip(node.scope, is_summed[n_cells.argmax()], strict=True) if used
+            ]
+            raise TooWideError(
+                f"the largest clique has {n_cells.max():,.0f} cells ({_shorten(summed)}); "
+                f"at most {self.max_cells:,} are allowed"
+            )
+        separators = [*(self.tree.nodes[c].separator for c in node.children), node.separator]
+        return shape_groups(
+            cards,
+            is_summed,
+            _list_strides(node.scope, [item.members for item in node.factors]),
+            _list_places(node.scope, separators),
+            _list_strides(node.scope, [t.members for t in self.targets.get(number, ())]),
+        )
+
+    def _start_factors(self, node: TreeNode, column: PatternColumn) -> list[AnyArray]:
+        found = [self._start(item, column.first) for item in node.factors]
+        return [np.where(is_there, start, self.ones.start) for start, is_there in found]
+
+    def _start_children(self, node: TreeNode, column: PatternColumn) -> list[AnyArray]:
+        rows = column.first
+        return [self.places[child][self.patterns[child].codes[rows]] for child in node.children]
 
     def _find_column(self, node: TreeNode) -> PatternColumn:
         return self._find_patterns(node.mask, [self.tree.nodes[c].mask for c in node.children])
@@ -260,103 +308,65 @@ class _Layout:
         self,
         number: int,
         node: TreeNode,
-        summed: Sequence[str],
-        patterns: LongArray,
-        places: IntArray,
+        shapes: GroupShapes,
+        g: int,
+        n_patterns: int,
+        first: int,
+        place: int,
     ) -> None:
-        """Lay out the patterns of a node in which the same variables are summed over."""
-        cards = [self.tree.open[name] for name in summed]
-        n_cells = math.prod(cards)
-        if n_cells > self.max_cells:
-            raise TooWideError(
-                f"the largest clique has {n_cells:,} cells ({_shorten(summed)}); "
-                f"at most {self.max_cells:,} are allowed"
-            )
-        states = dict(zip(summed, np.indices(cards).reshape(len(cards), n_cells), strict=True))
-        rows = self.patterns[number].first[patterns]
-        starts, maps = [], []
-        for item in node.factors:
-            start, is_there = self._start(item, rows, summed)
-            starts.append(np.where(is_there, start, self.ones.start))
-            maps.append(_map_cells(states, {m.name: m.stride for m in item.members}, n_cells))
-        for child in node.children:
-            starts.append(self.places[child][self.patterns[child].codes[rows]])
-            maps.append(self._map_message(states, self.tree.nodes[child], n_cells))
-        maps.append(self._map_message(states, node, n_cells))
-        size = math.prod(states_of(self.tree, node.separator, states))
-        places[patterns] = self.taken + size * np.arange(len(patterns))
-        first_report, n_reports = self._report(number, states, n_cells)
+        """Write down a group of patterns in which the same variables are summed over."""
         record = [0] * K.N_FIELDS
-        record[K.N_PATTERNS], record[K.N_CELLS] = len(patterns), n_cells
-        record[K.N_ITEMS], record[K.FIRST_CHILD] = len(starts), len(node.factors)
-        record[K.SIZE], record[K.PLACE] = size, self.taken
-        cells = np.arange(n_cells)
-        record[K.IS_PLAIN] = int(all(np.array_equal(each, cells) for each in maps[:-1]))
-        record[K.KEEPS_ALL] = int(np.array_equal(maps[-1], cells))
-        record[K.MAPS] = self._keep_map(np.stack(maps, axis=1))
-        record[K.OFFSETS], record[K.NODE] = self.n_offsets, number
-        record[K.REPORTS], record[K.N_REPORTS] = first_report, n_reports
+        n_items = len(node.factors) + len(node.children)
+        record[K.N_PATTERNS], record[K.N_CELLS] = n_patterns, int(shapes.n_cells[g])
+        record[K.N_ITEMS], record[K.FIRST_CHILD] = n_items, len(node.factors)
+        record[K.SIZE], record[K.NODE] = int(shapes.size[g]), number
+        record[K.PLACE] = place
+        record[K.MAPS] = self.n_maps + int(shapes.first_map[g])
+        record[K.OFFSETS] = self.n_offsets + n_items * first
+        targets = self.targets.get(number, ())
+        record[K.REPORTS], record[K.N_REPORTS] = len(self.reports), len(targets)
+        for t, target in enumerate(targets):
+            entry = int(shapes.first_report[g] + t * shapes.n_cells[g])
+            self.reports += [target.start, self.n_maps + entry]
         record[K.CHILDREN] = len(self.children)
         self.children += node.children
+        record[K.IS_PLAIN], record[K.KEEPS_ALL] = int(shapes.is_plain[g]), int(shapes.keeps_all[g])
         self.groups.append(record)
-        if starts:
-            self.offsets.append(np.stack(starts, axis=1).astype(np.int32).ravel())
-            self.n_offsets += len(starts) * len(patterns)
-        self.taken += size * len(patterns)
 
-    def _keep_map(self, entries: AnyArray) -> int:
-        start = self.n_maps
-        self.maps.append(entries.astype(np.int32).ravel())
-        self.n_maps += entries.size
-        return start
-
-    def _start(
-        self, item: FactorItem, rows: AnyArray, summed: Sequence[str]
-    ) -> tuple[AnyArray, AnyArray]:
+    def _start(self, item: FactorItem, rows: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Where a factor begins in some rows, and whether it is there at all."""
         start, is_there = np.full(len(rows), item.start), np.ones(len(rows), bool)
         if item.is_dense:
             dense = self.dense[item.name]
             start = dense.place + dense.size * dense.patterns.codes[rows].astype(np.int64)
         for name, stride in item.members:
-            if name in self.columns and name not in summed:
+            if name in self.columns:
                 codes = self.columns[name][rows].astype(np.int64)
                 if name in self.tree.closed:
                     is_there &= codes >= 0
-                start = start + stride * codes
+                start = start + stride * np.maximum(codes, 0)  # missing ones are summed over
         return start, is_there
 
-    def _map_message(
-        self, states: Mapping[str, AnyArray], node: TreeNode, n_cells: int
-    ) -> AnyArray:
-        names = [name for name in node.separator if name in states]
-        strides = find_strides([self.tree.open[name] for name in names])
-        return _map_cells(states, dict(zip(names, strides, strict=True)), n_cells)
 
-    def _report(self, number: int, states: Mapping[str, AnyArray], n_cells: int) -> tuple[int, int]:
-        """Write down which targets this node reports, and where their cells go."""
-        first = len(self.reports)
-        targets = self.targets.get(number, ())
-        for target in targets:
-            places = _map_cells(states, dict(target.members), n_cells)
-            self.reports += [target.start, self._keep_map(places)]
-        return first, len(targets)
+def _list_strides(scope: Sequence[str], members: Sequence[tuple[Member, ...]]) -> LongArray:
+    """For each set of members and variable of a scope, how far apart its states are."""
+    place = {name: v for v, name in enumerate(scope)}
+    strides = np.zeros((len(members), len(scope)), np.int64)
+    for i, some in enumerate(members):
+        for name, stride in some:
+            if name in place:
+                strides[i, place[name]] = stride
+    return strides
 
 
-def states_of(tree: CliqueTree, names: Sequence[str], states: Mapping[str, AnyArray]) -> list[int]:
-    """Numbers of states of those among some variables that are summed over."""
-    return [tree.open[name] for name in names if name in states]
-
-
-def _map_cells(
-    states: Mapping[str, AnyArray], strides: Mapping[str, int], n_cells: int
-) -> AnyArray:
-    """Entry of each cell in a table with these strides."""
-    entries: AnyArray = np.zeros(n_cells, np.int64)
-    for name, stride in strides.items():
-        if name in states:
-            entries = entries + stride * states[name]
-    return entries
+def _list_places(scope: Sequence[str], separators: Sequence[tuple[str, ...]]) -> IntArray:
+    """For each separator, the places of its variables in a scope, then -1."""
+    place = {name: v for v, name in enumerate(scope)}
+    width = max(1, *map(len, separators))
+    places = np.full((len(separators), width), -1, np.int32)
+    for i, names in enumerate(separators):
+        places[i, : len(names)] = [place[name] for name in names]
+    return places
 
 
 def _find_homes(nodes: Sequence[TreeNode], targets: Sequence[Target]) -> dict[int, list[Target]]:

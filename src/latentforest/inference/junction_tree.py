@@ -125,9 +125,18 @@ class JunctionTree:
         observed = [name for name in structure.observed if name in names]
         self._columns = {name: data.dataset.column(name) for name in observed}
         self._gaps = {name for name, codes in self._columns.items() if (codes < 0).any()}
-        self._parts = self._lay_out((), ())
-        self._idle: list[list[Memory]] = [[] for _ in self._parts]
         self._lock = threading.Lock()
+        self._laid: list[LaidRows] | None = None
+        self._idle: list[list[Memory]] = []
+
+    @property
+    def _parts(self) -> list[LaidRows]:
+        """All rows, laid out for fits when that is first needed."""
+        with self._lock:
+            if self._laid is None:
+                self._laid = self._lay_out((), ())
+                self._idle = [[] for _ in self._laid]
+            return self._laid
 
     @property
     def n_values(self) -> int:
@@ -505,8 +514,9 @@ class JunctionTree:
         """The same engine, laid out so that some variables can be asked for."""
         other = JunctionTree.__new__(JunctionTree)
         other.__dict__.update(self.__dict__)
-        other._parts = other._lay_out(asked, targets)
-        other._idle = [[] for _ in other._parts]
+        other._lock = threading.Lock()
+        other._laid = other._lay_out(asked, targets)
+        other._idle = [[] for _ in other._laid]
         return other
 
     def _follow(self, theta: FloatArray, targets: Sequence[tuple[str, ...]]) -> list[FloatArray]:

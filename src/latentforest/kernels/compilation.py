@@ -23,11 +23,11 @@ _KERNELS = "latentforest.kernels."
 _SUBJECTS = {
     "cliques": ("networks that are not forests", 10),
     "counts": ("networks over columns", 10),
-    "regions": ("searches for trees", 40),
+    "regions": ("searches for trees", 30),
     "gaussian": ("continuous columns", 20),
     "variational": ("variational Bayes", 10),
 }
-_OTHERS = ("message passing and EM", 20)
+_OTHERS = ("message passing and EM", 15)
 
 
 def kernel(function: Function) -> Function:
