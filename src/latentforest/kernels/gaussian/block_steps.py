@@ -19,6 +19,7 @@ from latentforest.kernels.compilation import part
 from latentforest.kernels.forest.layout import padded
 from latentforest.kernels.gaussian.blocks import factorize, fill_tables, invert_factor
 from latentforest.kernels.gaussian.leaves import LOG_2_PI
+from latentforest.kernels.gaussian.messages import send_pattern
 from latentforest.kernels.hooks import ANY_LENGTH, compile_step
 from latentforest.kernels.layout import (
     BATCH,
@@ -41,7 +42,7 @@ from latentforest.kernels.layout import (
     WIDTH,
 )
 from latentforest.kernels.types import FloatArray, Int, LongArray
-from latentforest.kernels.vector import LANES, exponential, front, load, splat, store, total
+from latentforest.kernels.vector import LANES, load, splat, store, total
 
 HALF = 0.5
 
@@ -131,22 +132,9 @@ def send(u: int, floor: float, nodes: LongArray, measures: FloatArray, buffer: F
     logs = offsets + padded(n)
     for p in range(n):
         place, source = nodes[u + MESSAGES] + p * column, logs + p * column
-        largest = -np.inf
-        for k in range(source, source + width):
-            largest = max(largest, buffer[k])
-        if largest == -np.inf:  # squares overflow: left to the log domain, which finds zero
-            for k in range(place, place + column):
-                buffer[k] = 0.0
-            buffer[offsets + p] = 0.0
-            continue
+        largest = send_pattern(buffer, source, place, column, width, floor)
         buffer[offsets + p] = largest
         result += measures[weights + p] * largest
-        for k in range(0, column, LANES):
-            value = exponential(load(buffer, source + k) + splat(-largest))
-            store(buffer, place + k, front(value, width - k, 0.0))
-        if floor > 0.0:
-            for k in range(place, place + width):
-                buffer[k] = max(buffer[k], floor)
     return result
 
 

@@ -9,6 +9,7 @@ from numba import carray
 
 from latentforest.kernels.compilation import part
 from latentforest.kernels.gaussian.leaves import LOG_2_PI, N_ROWS
+from latentforest.kernels.gaussian.messages import send_pattern
 from latentforest.kernels.hooks import ANY_LENGTH, compile_step
 from latentforest.kernels.layout import (
     BELIEFS,
@@ -23,7 +24,7 @@ from latentforest.kernels.layout import (
     WIDTH,
 )
 from latentforest.kernels.types import FloatArray, Int, LongArray
-from latentforest.kernels.vector import LANES, exponential, front, load, splat, store
+from latentforest.kernels.vector import LANES, load, splat, store
 
 CHUNK = 64  # patterns whose values stay in the cache from one column to the next
 
@@ -63,22 +64,9 @@ def fill_messages(
                     squares = squares + y * y
                 row += N_ROWS * column
             store(buffer, place + k, logs + splat(-1.0) * squares)
-        largest = -np.inf
-        for k in range(place, place + width):
-            largest = max(largest, buffer[k])
-        if largest == -np.inf:  # squares overflow: left to the log domain, which finds zero
-            for k in range(place, place + column):
-                buffer[k] = 0.0
-            buffer[offsets + p] = 0.0
-            continue
+        largest = send_pattern(buffer, place, place, column, width, floor)
         buffer[offsets + p] = largest
         result += measures[weights + p] * largest
-        for k in range(0, column, LANES):
-            value = exponential(load(buffer, place + k) + splat(-largest))
-            store(buffer, place + k, front(value, width - k, 0.0))
-        if floor > 0.0:
-            for k in range(place, place + width):
-                buffer[k] = max(buffer[k], floor)
     return result
 
 
