@@ -126,9 +126,9 @@ def interrupt_at_iteration(n):
 
 def interrupt_call(monkeypatch, wanted):
     """Make the compiled EM raise KeyboardInterrupt when ``wanted(call number)``."""
-    from latentforest.estimation import em
+    from latentforest.inference import forest
 
-    compiled, n_calls = em.climb_forest, [0]
+    compiled, n_calls = forest.climb_forest, [0]
 
     def call(*arguments):
         n_calls[0] += 1
@@ -136,7 +136,7 @@ def interrupt_call(monkeypatch, wanted):
             raise KeyboardInterrupt
         return compiled(*arguments)
 
-    monkeypatch.setattr(em, "climb_forest", call)
+    monkeypatch.setattr(forest, "climb_forest", call)
 
 
 def test_an_interrupted_run_keeps_its_parameters(large, monkeypatch):

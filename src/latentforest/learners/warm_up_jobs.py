@@ -166,6 +166,7 @@ def _query_general_network() -> None:
     import numpy as np
 
     from latentforest.data import Variable
+    from latentforest.estimation.em import fit
     from latentforest.inference.forest import PatternedData
     from latentforest.inference.junction_tree import JunctionTree
     from latentforest.model import Structure
@@ -181,6 +182,7 @@ def _query_general_network() -> None:
         ]
     )
     engine.expected_counts(theta, np.zeros(engine.n_counts))
+    fit(engine, theta)
     engine.posteriors(theta, ["h", "c0"])
     for generator in (None, np.random.default_rng(0)):
         engine.complete(theta, generator)
