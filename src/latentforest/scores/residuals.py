@@ -58,8 +58,10 @@ def compute_cell_residuals(
     >>> network = Independence().fit(table).network_
     >>> print(compute_cell_residuals(network, table, ["A", "B"]))
            A         B  observed  expected  residual
-    negative  negative   185.000    91.986     9.698
-    ...
+    negative  positive     6.000    62.030    -7.114
+    positive  positive   133.000    76.970     6.387
+    negative  negative   185.000   128.970     4.934
+    positive  negative   104.000   160.030    -4.429
     """
     names = tuple(network.observed if columns is None else columns)
     table = _dataset(data).select(names)
