@@ -1,12 +1,11 @@
-"""Models of published tables: printed figures, and an independent EM."""
+"""Two-class models of published tables: printed figures, and an independent EM."""
 
 from functools import cache
 
 import numpy as np
 import pytest
 
-from latentforest import Independence, LatentClass, datasets, fit
-from latentforest.errors import DimensionWarning
+from latentforest import Independence, LatentClass, datasets
 from reference.latent_class import compare_cells, count_cells, fit_latent_class
 
 PRINTED = {"role-conflict": 2.72, "coleman-panel": 249.50}
@@ -51,29 +50,3 @@ def test_one_class_is_independence(name):
     assert one.log_likelihood_ == pytest.approx(alone.log_likelihood_, abs=1e-9)
     assert one.n_parameters_ == alone.n_parameters_ == 4
     assert one.bic_ == pytest.approx(alone.bic_, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("name", "structure", "g_squared", "df", "p"),
-    [
-        ("hiv-tests", "X[2] -> A, B, C; A, C -> D", 1.000, 4, 0.910),
-        ("house-building", "X[2] -> A, B, C, D; D -> B, C", 0.558, 2, 0.757),
-        ("house-building", "X[2] -> A, C, D; A, D -> B", 3.713, 4, 0.446),
-        ("coleman-panel", "X[2] -> A, B, C, D; C -> A, B", 0.275, 2, 0.871),
-    ],
-)
-def test_confirmatory_models_have_the_printed_goodness_of_fit(name, structure, g_squared, df, p):
-    goodness = fit(structure, datasets.load(name), random_state=0).goodness_
-    assert goodness["g_squared"][0] == pytest.approx(g_squared, abs=0.001)
-    assert goodness["df"] == goodness["df_nominal"] == [df]
-    assert goodness["p"][0] == pytest.approx(p, abs=0.001)
-
-
-def test_two_latent_variables_of_the_house_building_table():
-    structure = "X1[2] -> X2, A, B, C; X2[2] -> B, C, D"
-    model = fit(structure, datasets.load("house-building"), random_state=0)
-    assert model.bic_ == pytest.approx(-2957.875, abs=0.002)
-    with pytest.warns(DimensionWarning, match="has 15 parameters, but .* can determine 14"):
-        goodness = model.goodness_
-    assert goodness["g_squared"][0] == pytest.approx(0.500, abs=0.002)
-    assert (goodness["df"], goodness["df_nominal"]) == ([1], [0])
