@@ -42,6 +42,7 @@ PUBLIC = [
     "dominates",
     "empirical_kl",
     "fit",
+    "goodness_of_fit",
     "is_regular",
     "load",
     "log_score",

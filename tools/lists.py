@@ -43,9 +43,17 @@ def make_stub(homes: Mapping[str, str]) -> str:
     for name, home in homes.items():
         package, _, last = home.rpartition(".")
         imported[package if name == last else home].append(name)
-    lines = [f"from {home} import {', '.join(sort(imported[home]))}" for home in sorted(imported)]
+    lines = [write_import(home, sort(imported[home])) for home in sorted(imported)]
     public = [f'    "{name}",' for name in sort(homes)]
     return "\n".join([HEAD, *lines, "", "__all__ = [", *public, "]", ""])
+
+
+def write_import(home: str, names: Iterable[str]) -> str:
+    """Write an import as ruff does: in one line, or with a line for each name."""
+    line = f"from {home} import {', '.join(names)}"
+    if len(line) <= WIDTH + 1:
+        return line
+    return f"from {home} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
 
 
 def sort(names: Iterable[str]) -> list[str]:

@@ -20,6 +20,7 @@ _HOMES = {
     "datasets": "latentforest.datasets",
     "dominates": "latentforest.search.glc.dominance",
     "empirical_kl": "latentforest.scores",
+    "goodness_of_fit": "latentforest.scores",
     "is_regular": "latentforest.search.glc.regularization",
     "load": "latentforest.formats",
     "log_score": "latentforest.scores",

@@ -21,7 +21,13 @@ from latentforest.model import Network, Structure
 from latentforest.model.conjugate import Dirichlet, NormalGamma
 from latentforest.model.notation import parse_structure, write_structure
 from latentforest.model.posterior_network import PosteriorNetwork
-from latentforest.scores import cross_validate, empirical_kl, log_score, tree_distance
+from latentforest.scores import (
+    cross_validate,
+    empirical_kl,
+    goodness_of_fit,
+    log_score,
+    tree_distance,
+)
 from latentforest.search.glc.dominance import dominates, marginally_equivalent
 from latentforest.search.glc.regularization import is_regular, regularize
 from latentforest.version import __version__
@@ -56,6 +62,7 @@ __all__ = [
     "dominates",
     "empirical_kl",
     "fit",
+    "goodness_of_fit",
     "is_regular",
     "load",
     "log_score",

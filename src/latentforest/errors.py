@@ -11,6 +11,7 @@ LatentForestWarning
 ├── UnseenStatesWarning  states at prediction time that training never saw
 ├── DataWarning          a column or row that is kept but carries no information
 ├── FileFormatWarning    a model file that does not hold exactly what the network has
+├── DimensionWarning     a network with more parameters than the table of its columns determines
 └── VarianceWarning      a variance that would fall below its bound, and is kept there
 """
 
@@ -53,6 +54,10 @@ class DataWarning(LatentForestWarning):
 
 class FileFormatWarning(LatentForestWarning):
     """A model file does not hold exactly what the network has."""
+
+
+class DimensionWarning(LatentForestWarning):
+    """A network has more parameters than the table of its columns can determine."""
 
 
 class VarianceWarning(LatentForestWarning):

@@ -60,7 +60,7 @@ def test_json_has_the_documented_keys_and_nothing_else_is_printed(run):
 
 def test_json_has_null_for_what_is_not_a_number(run):
     result = run("learn", "hiv-tests", "--states", "4", "--json", "--quiet")
-    assert json.loads(result.stdout)["fit_table"][0]["p_g_squared"] is None
+    assert json.loads(result.stdout)["fit_table"][0]["p"] is None
     assert "NaN" not in result.stdout
     assert result.stderr == ""
 

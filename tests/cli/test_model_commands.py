@@ -108,8 +108,8 @@ def test_score_json_agrees_with_the_fit_table(run, model, learner):
     assert facts["log_likelihood"] == pytest.approx(row["log_likelihood"])
     for name, value in facts["criteria"].items():
         assert value == pytest.approx(row[name])
-    for name, value in facts["goodness_of_fit"].items():
-        assert value == pytest.approx(row[name])
+    goodness = next(learner.goodness_.rows())
+    assert facts["goodness_of_fit"] == pytest.approx(goodness)
 
 
 @pytest.mark.parametrize("covariance", ["shared", "shared-spherical", "spherical", "full"])
@@ -138,13 +138,45 @@ def test_score_per_row(run, model, learner, tmp_path):
     np.testing.assert_allclose([float(row[0]) for row in rows], expected)
 
 
-def test_score_with_missing_values_has_no_test(run, model, tmp_path):
+def test_score_with_missing_values(run, model, tmp_path):
     path = tmp_path / "new.csv"
     path.write_text("D,C,B,A,other\n+,-,?,+,1\n-,-,+,,2\n")
-    assert "not computed: the table has missing values" in run("score", model, path).stdout
+    assert re.search(r"G² .*df \d+ \(no", run("score", model, path).stdout)
     facts = json.loads(run("score", model, path, "--json").stdout)
-    assert facts["goodness_of_fit"] is None
+    assert facts["goodness_of_fit"]["g_squared"] > 0
     assert facts["missing_values"] == 2
+
+
+def test_score_with_too_many_cells_for_missing_values(run, tmp_path):
+    variables = [Variable(f"x{i}", ("0", "1")) for i in range(20)]
+    tables = {variable.name: [0.5, 0.5] for variable in variables}
+    Network.from_tables(variables, {}, tables).save(tmp_path / "m.json")
+    rows = ["1" * 20, "0" * 19 + "?"]
+    lines = [",".join(f"x{i}" for i in range(20)), *(",".join(row) for row in rows)]
+    (tmp_path / "new.csv").write_text("\n".join(lines) + "\n")
+    shown = run("score", tmp_path / "m.json", tmp_path / "new.csv").stdout
+    assert "not computed: goodness of fit to a table with missing values" in shown
+
+
+def test_score_by_bootstrap(run, model):
+    shown = run("score", model, "role-conflict", "--bootstrap", 19, "--seed", 1, "--jobs", 2).stdout
+    assert re.search(r"2\.7199, df 6 \(p = [01]\.\d+, by bootstrap\)", shown)
+    assert "largest pair" in shown
+    command = ("score", model, "role-conflict", "--bootstrap", 19, "--seed", 1, "--json")
+    fit = json.loads(run(*command).stdout)["goodness_of_fit"]
+    assert fit["p_by"] == "bootstrap"
+    assert fit["bivariate"][0]["first"] == "A"
+    assert 0 < fit["bivariate"][0]["p"] <= 1
+
+
+def test_score_shows_both_degrees_of_freedom(run, tmp_path):
+    table = lf.datasets.load("house-building")
+    path = tmp_path / "three.json"
+    LatentClass(3, random_state=0).fit(table).network_.save(path)
+    result = run("score", path, "house-building")
+    assert "15.9619, df 2 (p = 0.0003)" in result.stdout
+    assert "2 by the effective dimension; by the number of parameters 1" in result.stdout
+    assert "14 parameters, but a table of its columns can determine 13" in result.stderr
 
 
 def test_impossible_rows_are_counted(run, tmp_path):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import latentforest as lf
-from latentforest.scores.goodness import compute_goodness_of_fit
+from latentforest.errors import DimensionWarning
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,19 @@ from latentforest.scores.goodness import compute_goodness_of_fit
     ],
 )
 def test_published_models(table, text, g_squared, df, p):
-    data = lf.datasets.load(table)
-    model = lf.fit(text, data, random_state=0)
-    found = compute_goodness_of_fit(model.network_, data)
-    assert found.g_squared == pytest.approx(g_squared, abs=6e-4)
-    assert found.degrees_of_freedom == df
-    assert found.p_g_squared == pytest.approx(p, abs=6e-4)
+    found = lf.fit(text, lf.datasets.load(table), random_state=0).goodness_
+    assert found["g_squared"] == pytest.approx([g_squared], abs=6e-4)
+    assert found["df"] == found["df_nominal"] == [df]
+    assert found["p"] == pytest.approx([p], abs=6e-4)
+
+
+def test_two_latent_variables_have_fewer_effective_parameters():
+    text = "X1[2] -> X2[2]; X1 -> A; X1, X2 -> B, C; X2 -> D"
+    model = lf.fit(text, lf.datasets.load("house-building"), random_state=0)
+    with pytest.warns(DimensionWarning, match=r"has 15 parameters, but .* can determine 14"):
+        found = model.goodness_
+    assert found["g_squared"] == pytest.approx([0.5], abs=2e-3)
+    assert (found["df"], found["df_nominal"]) == ([1], [0])
 
 
 @pytest.mark.parametrize(
@@ -113,3 +120,11 @@ def test_the_command(tmp_path):
     done = CliRunner().invoke(app, ["fit", "hiv-tests", text, "--json", "--quiet"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["bic"] == pytest.approx(-655.594, abs=2e-3)
+
+
+def test_bootstrap_of_a_network_that_is_no_forest():
+    data = lf.datasets.load("hiv-tests")
+    network = lf.fit("X[2] -> A, B, C; A, C -> D", data, random_state=0).network_
+    found = lf.goodness_of_fit(network, data, bootstrap=29)
+    assert found.p_by == "bootstrap"
+    assert found.p > 0.3

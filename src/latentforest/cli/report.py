@@ -112,10 +112,12 @@ def _note_missing_freedom(console: Console, learner: Any) -> None:
     """Say so when the chosen model has more parameters than the table can determine."""
     table = learner.fit_table_
     chosen = table["n_states"].index(learner.n_states_)
-    if table["df"][chosen] < 0:
+    df, nominal = table["df"][chosen], table["df_nominal"][chosen]
+    if df > nominal:
         console.print(
-            f"The chosen model has {learner.n_parameters_} parameters, more than a table of so few "
-            "cells can determine: other values fit as well. Prefer fewer classes.",
+            f"The chosen model has {learner.n_parameters_} parameters, but the table can determine "
+            f"only {learner.n_parameters_ + nominal - df} of them: other values fit as well. "
+            "Prefer fewer classes.",
             style="yellow",
         )
 
@@ -190,11 +192,11 @@ _FORMATS: dict[str, tuple[str, Callable[[float], str]]] = {
     "smallest_class": ("smallest\nclass", _percent),
     "g_squared": ("\nG²", _decimals),
     "df": ("\ndf", _whole),
-    "p_g_squared": ("\np", _p_value),
+    "p": ("\np", _p_value),
     "largest_residual": ("largest\nresidual", _decimals),
 }
 # What is left out first when the terminal is too narrow.
-_DISPENSABLE = ("aic", "largest_residual", "smallest_class", "entropy_r2", "p_g_squared", "df")
+_DISPENSABLE = ("aic", "largest_residual", "smallest_class", "entropy_r2", "p", "df")
 
 
 def print_fit_table(console: Console, fits: Table, best: int, criterion: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from latentforest.cli.boundary import warn
+from latentforest.cli.learn_options import Jobs
 from latentforest.cli.options import (
     OUTPUT,
     Data,
@@ -18,6 +19,7 @@ from latentforest.cli.options import (
     Json,
     Missing,
     Model,
+    Seed,
     Weights,
 )
 from latentforest.cli.output import (
@@ -51,9 +53,20 @@ def score(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    bootstrap: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Draw N tables from the model and fit it to each, for p-values that hold for "
+            "sparse tables too.",
+        ),
+    ] = 0,
+    seed: Seed = 0,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Say how well a model fits a table: log-likelihood, criteria, G² and X²."""
+    """Say how well a model fits a table: log-likelihood, criteria, goodness of fit."""
     from latentforest.formats import load
 
     check_output(per_row, TABLE_FILES, "--per-row")
@@ -61,12 +74,14 @@ def score(
     reading = Reading(weights, (), (), tuple(missing or ()), delimiter, encoding, format)
     table = read_like(data, reading, [network.structure.variable(n) for n in network.observed])
     values, facts = _evaluate(network, table)
+    fit = _measure_fit(network, table, bootstrap, seed, jobs)
+    facts["goodness_of_fit"] = None if isinstance(fit, str) else fit
     if per_row is not None:
         write_columns({"log_likelihood": values}, per_row)
     if as_json:
         print_json({"file": model, "source": data, **facts, "per_row": per_row})
     else:
-        _print(str(model), data, facts)
+        _print(str(model), data, facts, fit)
 
 
 def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:
@@ -100,27 +115,27 @@ def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:
         "mean_log_likelihood": total / table.total_weight,
         "n_parameters": network.dimension,
         "criteria": {name: criterion(summary) for name, criterion in CRITERIA.items()},
-        "goodness_of_fit": _measure_fit(network, table),
     }
 
 
-def _measure_fit(network: Network, table: Dataset) -> dict[str, Any] | None:
-    """G² and X²; nothing for a table with missing values or continuous columns."""
-    from latentforest.scores.goodness import compute_goodness_of_fit
+def _measure_fit(
+    network: Network, table: Dataset, bootstrap: int, seed: int, jobs: int | None
+) -> dict[str, Any] | str:
+    """Goodness of fit, or why there is none."""
+    from latentforest.errors import DataError
+    from latentforest.scores.goodness import goodness_of_fit
 
-    if table.has_missing or network.structure.continuous:
-        return None
-    fit = compute_goodness_of_fit(network, table)
-    return {
-        "g_squared": fit.g_squared,
-        "x_squared": fit.x_squared,
-        "df": fit.degrees_of_freedom,
-        "p_g_squared": fit.p_g_squared,
-        "p_x_squared": fit.p_x_squared,
-    }
+    if network.structure.continuous:
+        return "the table has continuous columns"
+    try:
+        fit = goodness_of_fit(network, table, bootstrap, seed, n_jobs=jobs)
+    except DataError as error:
+        return str(error)
+    pairs = {"bivariate": fit.bivariate} if bootstrap else {}
+    return {**next(fit.to_table().rows()), **pairs}
 
 
-def _print(model: str, source: str, facts: dict[str, Any]) -> None:
+def _print(model: str, source: str, facts: dict[str, Any], fit: dict[str, Any] | str) -> None:
     console = make_console()
     lines = {
         "rows": f"{facts['rows']:,} (total weight {facts['total_weight']:,.10g})",
@@ -132,23 +147,38 @@ def _print(model: str, source: str, facts: dict[str, Any]) -> None:
     if "predictive_log_likelihood" in facts:
         lines["per row"] += f"  (predictive; in all {facts['predictive_log_likelihood']:,.4f})"
     lines["MDL"] += "  (lower is better; of the others, higher)"
-    fit = facts["goodness_of_fit"]
-    if fit is None:
-        reason = "missing values" if facts["missing_values"] else "continuous columns"
-        lines["G², X²"] = f"not computed: the table has {reason}"
-    else:
-        lines["G²"] = _describe_test(fit["g_squared"], fit["df"], fit["p_g_squared"])
-        lines["X²"] = _describe_test(fit["x_squared"], fit["df"], fit["p_x_squared"])
+    lines |= {"G², X²": f"not computed: {fit}"} if isinstance(fit, str) else _describe_fit(fit)
     console.print(f"{model} on {source}", style="bold", soft_wrap=True)
     for name, text in lines.items():
         console.print(f"{name:<15} {text}", soft_wrap=True)
 
 
-def _describe_test(statistic: float, df: int, p: float) -> str:
+def _describe_fit(fit: dict[str, Any]) -> dict[str, str]:
+    """Lines on the goodness of fit."""
+    by = ", by bootstrap" if fit["p_by"] == "bootstrap" else ""
+    df, nominal = fit["df"], fit["df_nominal"]
+    tests = {"G²": ("g_squared", "p"), "X²": ("x_squared", "p_x_squared")}
+    tests["Cressie-Read"] = ("cressie_read", "p_cressie_read")
+    lines = {
+        title: f"{fit[name]:,.4f}, df {df:,} ({_describe_p(df, fit[p], by)})"
+        for title, (name, p) in tests.items()
+    }
+    if df != nominal:
+        lines["df"] = f"{df:,} by the effective dimension; by the number of parameters {nominal:,}"
+    lines["dissimilarity"] = f"{fit['dissimilarity']:.4f}"
+    lines["at zero"] = f"{fit['n_boundary']:,} probabilities"
+    if "bivariate" in fit and len(fit["bivariate"]) > 0:
+        pair = next(fit["bivariate"].rows())
+        lines["largest pair"] = (
+            f"{pair['first']}, {pair['second']}: residual {pair['residual']:,.4f} "
+            f"({_describe_p(1, pair['p'], by)})"
+        )
+    return lines
+
+
+def _describe_p(df: int, p: float, by: str) -> str:
     if df <= 0:
-        verdict = "no degrees of freedom, so no p-value"
-    elif math.isnan(p):
-        verdict = "the table is too sparse for a p-value"
-    else:
-        verdict = "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
-    return f"{statistic:,.4f}, df {df:,} ({verdict})"
+        return "no degrees of freedom, so no p-value"
+    if math.isnan(p):
+        return "no p-value without --bootstrap"
+    return ("p < 0.0001" if p < 0.0001 else f"p = {p:.4f}") + by

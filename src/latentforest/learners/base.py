@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from latentforest.data import Dataset, Variable, encode_like
 from latentforest.data.table import Table
-from latentforest.errors import DataWarning, ParameterError
+from latentforest.errors import DataError, DataWarning, ParameterError
 from latentforest.estimation.priors import Smoothing
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
@@ -29,6 +29,9 @@ from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.learners.progress import Say, open_progress
 from latentforest.model import Network
 from latentforest.scores.criteria import FitSummary, bic
+from latentforest.scores.goodness import goodness_of_fit
+
+KEPT_VALUES = 1 << 24  # of a table that is kept until its goodness of fit is asked for
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     log_likelihood_: float
     n_parameters_: int
     bic_: float
+    _training: Dataset | None
+    _goodness: Table | None
 
     def _keep(self, given: Mapping[str, Any]) -> None:
         """Store the parameters of a constructor as they are, which is all that it may do.
@@ -140,7 +145,31 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.bic_ = bic(summary)
         for name, value in learned.attributes.items():
             setattr(self, name + "_", value)
+        self._training, self._goodness = _keep_table(work.data.dataset), None
         return self
+
+    @property
+    def goodness_(self) -> Table:
+        """Goodness of fit to the training table: one row with the names of `GoodnessOfFit`.
+
+        Computed when it is first asked for. Until then the learner keeps the training table, equal
+        rows merged; a very large one it does not keep, and `goodness_of_fit` takes its place.
+        """
+        check_is_fitted(self, "network_")
+        if self._goodness is None:
+            if self._training is None:
+                raise DataError(
+                    "the training table has continuous columns or is too large to be kept; of a "
+                    "categorical one, goodness_of_fit(model.network_, data) can be computed"
+                )
+            found = goodness_of_fit(self.network_, self._training, n_jobs=self.n_jobs)
+            self._goodness = found.to_table()
+            self._release()
+        return self._goodness
+
+    def _release(self) -> None:
+        """Let go of the training table, which nothing needs any more."""
+        self._training = None
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log-likelihood of each row."""
@@ -284,6 +313,13 @@ def weigh(dataset: Dataset, sample_weight: ArrayLike | None) -> Dataset:
     if weights.shape != (dataset.n_rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, expected ({dataset.n_rows},)")
     return dataset.with_weights(dataset.weights * weights)
+
+
+def _keep_table(table: Dataset) -> Dataset | None:
+    """Return a table that goodness of fit can be computed of, unless it is very large."""
+    is_categorical = all(variable.is_categorical for variable in table.variables)
+    is_small = table.n_rows * table.n_columns <= KEPT_VALUES
+    return table if is_categorical and is_small else None
 
 
 def draw_seed(random_state: Any) -> int:

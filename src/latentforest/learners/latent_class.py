@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
-from latentforest.data import Variable
+from latentforest.data import Dataset, Variable
 from latentforest.data.table import Table
-from latentforest.errors import LatentForestWarning, ParameterError
+from latentforest.errors import DataError, LatentForestWarning, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import count_starts, random_starts
@@ -32,12 +33,9 @@ from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
-from latentforest.scores.goodness import (
-    compute_bivariate_residuals,
-    compute_entropy,
-    compute_entropy_r2,
-    compute_goodness_of_fit,
-)
+from latentforest.scores.goodness import compute_entropy, compute_entropy_r2, measure_goodness
+from latentforest.scores.residuals import compute_bivariate_residuals
+from latentforest.scores.saturated import count_cells
 from latentforest.scores.validation import cross_validate
 from latentforest.search.states import split_starts
 from latentforest.ties import choose_best, is_higher
@@ -49,6 +47,18 @@ COVARIANCES = (
     "shared",
     "shared-diagonal",
     "shared-spherical",
+)
+GOODNESS = (
+    "g_squared",
+    "x_squared",
+    "df",
+    "df_nominal",
+    "p",
+    "cressie_read",
+    "dissimilarity",
+    "p_x_squared",
+    "p_cressie_read",
+    "n_boundary",
 )
 
 
@@ -110,7 +120,8 @@ class LatentClass(LatentLearner):
     n_states_
         Number of classes of the chosen model.
     fit_table_
-        One row for each number of classes that was fitted.
+        One row for each number of classes that was fitted. Goodness of fit is computed when the
+        table is first asked for, unless the data have more cells than observations.
     class_sizes_
         Share of the rows in each class, largest first.
     monitor_
@@ -182,19 +193,34 @@ class LatentClass(LatentLearner):
                 break
         best = choose_best(candidates, lambda candidate: candidate.score)
         warn_of_bounds(best.result)
+        self._fitted = [(candidate.row, candidate.network) for candidate in candidates]
+        self._fit_table: Table | None = None
         return Learned(
             best.network,
             best.result.log_likelihood,
             history=Table.from_rows([candidate.row for candidate in candidates]),
             attributes={
                 "n_states": best.n_states,
-                "fit_table": Table.from_rows([_without_seconds(c.row) for c in candidates]),
                 "class_sizes": best.network.cpd(best.network.latents[0]),
                 "monitor": best.result.monitor,
                 "bivariate_residuals": best.residuals,
                 "interrupted": was_interrupted,
             },
         )
+
+    @property
+    def fit_table_(self) -> Table:
+        """One row for each number of classes that was fitted."""
+        check_is_fitted(self, "network_")
+        if self._fit_table is None:
+            rows = [_add_goodness(*each, self._training) for each in self._fitted]
+            self._fit_table = Table.from_rows(rows)
+            self._release()
+        return self._fit_table
+
+    def _release(self) -> None:
+        if self._goodness is not None and self._fit_table is not None:
+            self._training, self._fitted = None, []
 
     def _check(self) -> None:
         """Refuse settings that make no sense before any work is done."""
@@ -296,8 +322,24 @@ def _is_falling(candidates: list[_ClassModel]) -> bool:
     return len(candidates) > 1 and not is_higher(candidates[-1].score, candidates[-2].score)
 
 
-def _without_seconds(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "seconds"}
+def _add_goodness(row: dict[str, Any], network: Network, table: Dataset | None) -> dict[str, Any]:
+    """Make a row of the fit table of a row of the history."""
+    names = [name for name in row if name != "seconds"]
+    split = names.index("largest_residual")
+    before, after = ({name: row[name] for name in each} for each in (names[:split], names[split:]))
+    return {**before, **_test_fit(network, table), **after}
+
+
+def _test_fit(network: Network, table: Dataset | None) -> dict[str, Any]:
+    """Test a model, unless the table has more cells than observations."""
+    nothing = dict.fromkeys(GOODNESS, math.nan)
+    if table is None or count_cells(table.variables) > table.total_weight:
+        return nothing
+    try:
+        found = measure_goodness(network, table)
+    except DataError:  # missing values could be in too many cells
+        return nothing
+    return {name: getattr(found, name) for name in GOODNESS}
 
 
 def make_structure(
@@ -363,22 +405,8 @@ def _describe(
         **{name: score(summary) for name, score in CRITERIA.items()},
         "entropy_r2": compute_entropy_r2(posterior, weights) if len(sizes) > 1 else math.nan,
         "smallest_class": float(sizes.min()),
-        **_fit_statistics(network, engine),
         "largest_residual": max(residuals["residual"], default=math.nan),
         "iterations": result.monitor.n_iterations,
         "converged": result.monitor.converged,
     }
     return row, summary
-
-
-def _fit_statistics(network: Network, engine: Engine) -> dict[str, Any]:
-    """G², X² and their p-values, unless the table has more cells than observations."""
-    names = ("g_squared", "x_squared", "df", "p_g_squared", "p_x_squared")
-    data = engine.data
-    cards = [network.structure.shape(name)[-1] for name in network.observed]
-    has_continuous = bool(network.structure.continuous)
-    if has_continuous or data.dataset.has_missing or math.prod(cards) > data.total_weight:
-        return dict.fromkeys(names, math.nan)
-    found = compute_goodness_of_fit(network, data)
-    values = (found.g_squared, found.x_squared, found.degrees_of_freedom)
-    return dict(zip(names, (*values, found.p_g_squared, found.p_x_squared), strict=True))

@@ -2,11 +2,9 @@
 
 from latentforest.scores.comparison import empirical_kl, log_score, tree_distance
 from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
-from latentforest.scores.goodness import (
-    GoodnessOfFit,
-    compute_bivariate_residuals,
-    compute_goodness_of_fit,
-)
+from latentforest.scores.effective_dimension import compute_effective_dimension
+from latentforest.scores.goodness import GoodnessOfFit, goodness_of_fit
+from latentforest.scores.residuals import compute_bivariate_residuals, compute_cell_residuals
 from latentforest.scores.validation import ValidationResult, cross_validate, hold_out
 
 __all__ = [
@@ -15,10 +13,12 @@ __all__ = [
     "GoodnessOfFit",
     "ValidationResult",
     "compute_bivariate_residuals",
-    "compute_goodness_of_fit",
+    "compute_cell_residuals",
+    "compute_effective_dimension",
     "cross_validate",
     "empirical_kl",
     "evaluate",
+    "goodness_of_fit",
     "hold_out",
     "log_score",
     "tree_distance",

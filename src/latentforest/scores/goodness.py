@@ -1,178 +1,251 @@
-"""How well a network reproduces a table: G², X², bivariate residuals, separation of classes."""
+"""How well a network reproduces a table: tests against the saturated model, entropy of classes."""
 
 from __future__ import annotations
 
 import math
+import numbers
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from latentforest.data.conform import encode_like
 from latentforest.data.dataset import Dataset
 from latentforest.data.table import Table
-from latentforest.errors import DataError
-from latentforest.inference.engine import make_engine
-from latentforest.inference.forest import PatternedData, require_categorical
-from latentforest.kernels.types import AnyArray, FloatArray
+from latentforest.errors import DimensionWarning, ParameterError
+from latentforest.inference.forest import PatternedData, check_columns, require_categorical
+from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
+from latentforest.scores.bootstrap import bootstrap as draw_statistics
+from latentforest.scores.bootstrap import compute_bootstrap_p
+from latentforest.scores.effective_dimension import compute_effective_dimension
+from latentforest.scores.residuals import (
+    PairResiduals,
+    compare_pairs,
+    compute_log_probabilities,
+    tabulate_pairs,
+)
+from latentforest.scores.saturated import MAX_CELLS, SaturatedFit, fit_saturated
 
-CHUNK_ROWS = 1 << 14  # rows whose indicators are held at once
-LEAST_PER_CELL = 5.0  # rows per cell of the full table below which p-values are not given
+LEAST_PER_CELL = 5.0  # rows per cell of the full table below which chi-square is not trusted
+POWER = 2 / 3  # of Cressie and Read
+BOUNDARY = 0.01  # a probability that stands for fewer rows of the table than this counts as zero
 
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
-    """Test statistics of a network against the full contingency table.
+    """Tests of a network against the saturated model.
 
-    ``p_g_squared`` and ``p_x_squared`` are ``nan`` when the table is too sparse for the chi-square
-    approximation (fewer than five rows per cell on average) or no degrees of freedom are left.
+    Attributes
+    ----------
+    g_squared
+        Likelihood ratio statistic, twice the difference of the log-likelihoods.
+    x_squared, cressie_read
+        Pearson's statistic, and that of Cressie and Read with the power 2/3.
+    df, df_nominal
+        Degrees of freedom: what the saturated model has free, less the effective dimension of the
+        network, or less the number of its parameters.
+    p, p_x_squared, p_cressie_read
+        Of G² and of the other two, by chi-square with ``df`` or by bootstrap. ``nan`` if no
+        degrees of freedom are left, if the table is too sparse for chi-square (fewer than five
+        rows per cell on average, or more than a million cells) and, but for G², if it has
+        missing values.
+    p_by
+        "chi-square" or "bootstrap".
+    dissimilarity
+        Share of the rows that would have to move to another cell for a perfect fit.
+    n_boundary
+        Number of parameters that are zero, as good as: they are not counted out of ``df``.
+    n_cells
+        Cells of the full table.
+    bivariate
+        Residuals of all pairs of columns, see `compute_bivariate_residuals`; with a bootstrap,
+        also their p-values.
     """
 
     g_squared: float
     x_squared: float
-    degrees_of_freedom: int
-    p_g_squared: float
+    df: int
+    df_nominal: int
+    p: float
+    cressie_read: float
+    dissimilarity: float
     p_x_squared: float
+    p_cressie_read: float
+    p_by: str
+    n_boundary: int
     n_cells: int
+    bivariate: Table = field(repr=False, compare=False)
+
+    def to_table(self) -> Table:
+        """Make a table of one row, without the pairs."""
+        names = [each.name for each in fields(self) if each.name != "bivariate"]
+        return Table({name: [getattr(self, name)] for name in names})
 
 
-def compute_goodness_of_fit(network: Network, data: PatternedData | Dataset) -> GoodnessOfFit:
-    """Compare observed with expected counts in every cell of the table of all columns.
+def goodness_of_fit(
+    network: Network,
+    data: Any,
+    bootstrap: int = 0,
+    random_state: int = 0,
+    n_starts: int = 8,
+    n_jobs: int | None = None,
+) -> GoodnessOfFit:
+    """Test a network against the saturated model of a table.
 
-    Columns must be categorical and rows complete: with missing values, G² does not measure fit
-    alone.
+    The p-values hold for maximum likelihood estimates from the same table. Rows with missing values
+    are compared with the saturated model that EM fits to them, in tables of up to a million cells.
 
     Parameters
     ----------
     network
-        A forest whose observed variables are the columns of the data.
+        Any network of categorical variables; the observed ones are columns of the table.
     data
         The table.
+    bootstrap
+        Number of tables that are drawn from the network and fitted again, for p-values; with none
+        they come from chi-square. A few hundred are enough; sparse tables need them.
+    random_state
+        Seed of the bootstrap.
+    n_starts
+        Random starts of each fit, beside one at the network's own parameters.
+    n_jobs
+        Threads; the result does not depend on it.
+
+    Examples
+    --------
+    >>> from latentforest import LatentClass, datasets
+    >>> table = datasets.load("coleman-panel")
+    >>> network = LatentClass(n_states=2, random_state=0).fit(table).network_
+    >>> fit = goodness_of_fit(network, table)
+    >>> round(fit.g_squared, 2), fit.df, fit.p < 0.001
+    (249.5, 6, True)
     """
-    data = data if isinstance(data, PatternedData) else PatternedData(data)
-    table = data.dataset.select(network.observed)
-    require_categorical(table)
-    if table.has_missing:
-        raise DataError("G² and X² need complete rows; this table has missing values")
-    merged, _ = table.merged()
-    cells = PatternedData(merged)
-    log_p = make_engine(network.structure, cells).row_log_likelihoods(network.parameters)
-    counts, total = merged.weights, float(merged.weights.sum())
-    seen = counts > 0
-    counts, log_p = counts[seen], log_p[seen]
-    with np.errstate(over="ignore", divide="ignore"):
-        expected = total * np.exp(log_p)
-        g_squared = 2.0 * float(np.sum(counts * (np.log(counts / total) - log_p)))
-        x_squared = float(np.sum((counts - expected) ** 2 / expected) + total - expected.sum())
-    n_cells = math.prod(variable.n_states for variable in merged.variables)
-    freedom = n_cells - 1 - network.dimension
-    is_dense = n_cells <= total / LEAST_PER_CELL
-    return GoodnessOfFit(
-        g_squared,
-        x_squared,
-        freedom,
-        _tail(g_squared, freedom) if is_dense else math.nan,
-        _tail(x_squared, freedom) if is_dense else math.nan,
-        n_cells,
+    if not isinstance(bootstrap, numbers.Integral) or bootstrap < 0:
+        raise ParameterError(f"bootstrap must be a whole number of tables, got {bootstrap!r}")
+    if not isinstance(n_starts, numbers.Integral) or n_starts < 0:
+        raise ParameterError(f"n_starts must be a whole number, got {n_starts!r}")
+    table = _read(network, data)
+    result = measure_goodness(network, table)
+    if result.df != result.df_nominal:
+        _warn_of_dimension(network, result)
+    if not bootstrap:
+        return result
+    return _with_bootstrap(
+        network, table, result, (int(bootstrap), random_state, int(n_starts), n_jobs)
     )
 
 
-def _tail(statistic: float, freedom: int) -> float:
+def measure_goodness(network: Network, table: Dataset) -> GoodnessOfFit:
+    """Test a network by chi-square; the table has the network's columns and no others."""
+    fit = _saturate(network, table)
+    statistics = _compare(network, fit)
+    effective = compute_effective_dimension(network.structure, fit.margins)
+    df = fit.n_free - effective
+    n_rows = float(fit.rows.weights.sum())
+    is_trusted = fit.n_cells <= min(MAX_CELLS, n_rows / LEAST_PER_CELL)
+    g_squared, x_squared, cressie_read, dissimilarity = statistics
+    others = df if is_trusted and not fit.rows.has_missing else 0
+    return GoodnessOfFit(
+        g_squared=g_squared,
+        x_squared=x_squared,
+        df=df,
+        df_nominal=fit.n_free - network.dimension,
+        p=_tail(g_squared, df if is_trusted else 0),
+        cressie_read=cressie_read,
+        dissimilarity=dissimilarity,
+        p_x_squared=_tail(x_squared, others),
+        p_cressie_read=_tail(cressie_read, others),
+        p_by="chi-square",
+        n_boundary=_count_boundary(network, n_rows),
+        n_cells=fit.n_cells,
+        bivariate=tabulate_pairs(compare_pairs(network, table)),
+    )
+
+
+class Statistics(NamedTuple):
+    """Distances of a table from a network."""
+
+    g_squared: float
+    x_squared: float
+    cressie_read: float
+    dissimilarity: float
+
+
+def _read(network: Network, data: Any) -> Dataset:
+    """Take the network's columns of a table."""
+    if isinstance(data, PatternedData):
+        data = data.dataset
+    if not isinstance(data, Dataset):
+        data = encode_like(data, [network.structure.variable(name) for name in network.observed])
+    table: Dataset = data.select([name for name in network.observed if name in data.names])
+    check_columns(network.structure, PatternedData(table))
+    require_categorical(table)
+    return table
+
+
+def _saturate(network: Network, table: Dataset) -> SaturatedFit:
+    """Fit the saturated model to a table, starting from what the network says."""
+    return fit_saturated(table, lambda cells: np.exp(compute_log_probabilities(network, cells)))
+
+
+def _compare(network: Network, fit: SaturatedFit) -> Statistics:
+    """Compute the distances; cells that cannot occur in the rows add what is expected of them."""
+    log_p = compute_log_probabilities(network, fit.cells)
+    of_rows = log_p if fit.rows is fit.cells else compute_log_probabilities(network, fit.rows)
+    counts, total = fit.counts, float(fit.counts.sum())
+    expected = total * np.exp(log_p)
+    rest = total - expected.sum()
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        excess = np.where(counts > 0, counts * ((counts / expected) ** POWER - 1), 0.0)
+        squares = np.where(counts == expected, 0.0, (counts - expected) ** 2 / expected)
+    return Statistics(
+        2.0 * float(fit.rows.weights @ (fit.log_p - of_rows)),
+        float(squares.sum() + rest),
+        2.0 / (POWER * (POWER + 1)) * float(excess.sum()),
+        float(np.abs(counts - expected).sum() + rest) / (2.0 * total),
+    )
+
+
+def _tail(statistic: float, df: int) -> float:
     from scipy.special import chdtrc
 
-    return float(chdtrc(freedom, statistic)) if freedom > 0 else math.nan
+    return float(chdtrc(df, max(statistic, 0.0))) if df > 0 else math.nan
 
 
-def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset) -> Table:
-    """Compare observed and expected two-way tables of all pairs of categorical columns.
+def _count_boundary(network: Network, n_rows: float) -> int:
+    """Count the probabilities that are zero, as good as, and could be estimated."""
+    return int(np.count_nonzero(network.parameters * n_rows < BOUNDARY))
 
-    The residual is Pearson's statistic of the two-way table over its degrees of freedom: far above
-    one means that the network leaves an association between the two columns unexplained. Rows
-    that lack one of the two values are left out for that pair.
 
-    Returns
-    -------
-    Table
-        Columns ``first``, ``second``, ``residual``, largest first.
-    """
-    dataset = data.dataset if isinstance(data, PatternedData) else data
-    names = _list_categorical(network)
-    if len(names) < 2:
-        return Table({"first": [], "second": [], "residual": []})
-    edges = np.cumsum([0, *(network.structure.shape(name)[-1] for name in names)])
-    observed = _count_pairs(dataset.select(names), edges)
-    expected = _expect_pairs(network, edges)
-    starts = edges[:-1]
-    sums = np.add.reduceat(np.add.reduceat(observed, starts, axis=0), starts, axis=1)
-    sizes = np.diff(edges)
-    expected *= np.repeat(np.repeat(sums, sizes, axis=0), sizes, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cells = (observed - expected) ** 2 / expected
-    cells[(observed == 0) & (expected == 0)] = 0.0
-    statistics = np.add.reduceat(np.add.reduceat(cells, starts, axis=0), starts, axis=1)
-    freedom = np.maximum(np.outer(sizes - 1, sizes - 1), 1)
-    first, second = np.triu_indices(len(names), 1)
-    residuals = np.where(np.outer(sizes > 1, sizes > 1), statistics / freedom, 0.0)[first, second]
-    order = np.argsort(-residuals, kind="stable")
-    return Table(
-        {
-            "first": [names[i] for i in first[order]],
-            "second": [names[j] for j in second[order]],
-            "residual": residuals[order].tolist(),
-        }
+def _warn_of_dimension(network: Network, fit: GoodnessOfFit) -> None:
+    rank = network.dimension + fit.df_nominal - fit.df
+    warnings.warn(
+        f"the network has {network.dimension} parameters, but a table of its columns can determine "
+        f"{rank} of them: df is {fit.df}, not {fit.df_nominal}, and other parameters fit as well",
+        DimensionWarning,
+        stacklevel=3,
     )
 
 
-def _list_categorical(network: Network) -> tuple[str, ...]:
-    continuous = set(network.structure.continuous)
-    return tuple(name for name in network.observed if name not in continuous)
+def _with_bootstrap(
+    network: Network, table: Dataset, result: GoodnessOfFit, settings: tuple[int, int, int, Any]
+) -> GoodnessOfFit:
+    """Replace the p-values by those of a bootstrap."""
 
+    def measure(fitted: Network, drawn: Dataset) -> FloatArray:
+        statistics = _compare(fitted, _saturate(fitted, drawn))
+        return np.array([*statistics[:3], *compare_pairs(fitted, drawn).residuals])
 
-def _count_pairs(dataset: Dataset, edges: AnyArray) -> FloatArray:
-    """Count the rows with each pair of states of any two columns, all columns side by side."""
-    counts = np.zeros((edges[-1], edges[-1]))
-    for low in range(0, dataset.n_rows, CHUNK_ROWS):
-        rows = slice(low, low + CHUNK_ROWS)
-        weights = dataset.weights[rows]
-        indicators = np.zeros((len(weights), edges[-1]))
-        for start, column in zip(edges[:-1], dataset.columns, strict=True):
-            codes = column[rows].astype(np.int64)
-            seen = np.flatnonzero(codes >= 0)
-            indicators[seen, start + codes[seen]] = 1.0
-        counts += indicators.T @ (indicators * weights[:, None])
-    return counts
-
-
-def _expect_pairs(network: Network, edges: AnyArray) -> FloatArray:
-    """Probabilities of each pair of states of any two observed variables."""
-    names, latents = _list_categorical(network), network.latents
-    expected = np.zeros((edges[-1], edges[-1]))
-    if len(latents) == 1 and all(network.structure.parents(name) == latents for name in names):
-        profiles = np.concatenate([network.cpd(name) for name in names], axis=1)
-        return profiles.T @ (profiles * network.cpd(latents[0])[:, None])
-    for i, first in enumerate(names[:-1]):
-        joints = compute_pair_marginals(network, first, names[i + 1 :])
-        expected[edges[i] : edges[i + 1], edges[i + 1] :] = np.concatenate(joints, axis=1)
-    return expected + expected.T
-
-
-def compute_pair_marginals(network: Network, first: str, others: Sequence[str]) -> list[FloatArray]:
-    """Return the joint distribution of one variable with each of some others."""
-    if not network.structure.is_forest:
-        return [network.query([first, name]) for name in others]
-    rooted = network.rooted_at(first)
-    structure = rooted.structure
-    joint: dict[str, FloatArray] = {}
-    for name in structure.order:
-        parents = structure.parents(name)
-        if name == first:
-            joint[name] = np.diag(rooted.cpd(name))
-        elif parents and parents[0] in joint and name not in structure.continuous:
-            joint[name] = joint[parents[0]] @ rooted.cpd(name)
-    alone = rooted.cpd(first)
-    return [
-        joint[name] if name in joint else np.outer(alone, network.marginal(name)) for name in others
-    ]
+    pairs: PairResiduals = compare_pairs(network, table)
+    found = [result.g_squared, result.x_squared, result.cressie_read, *pairs.residuals]
+    drawn = draw_statistics(network, table, measure, *settings)
+    p = compute_bootstrap_p(np.array(found), drawn)
+    names = ("p", "p_x_squared", "p_cressie_read")
+    changes = dict(zip(names, p[:3].tolist(), strict=True))
+    return replace(result, **changes, p_by="bootstrap", bivariate=tabulate_pairs(pairs, p[3:]))
 
 
 def compute_entropy(posteriors: Sequence[FloatArray], weights: FloatArray) -> float:
