@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latentforest.data.variable import Variable
-from latentforest.errors import ModelError
+from latentforest.errors import ModelError, ParameterError
 from latentforest.model import Network, Structure
 
 VARIABLES = [Variable.hidden("Y", 2), Variable("A", ("no", "yes")), Variable("B", ("l", "m", "h"))]
@@ -148,3 +148,11 @@ def test_wrong_length_is_refused(network):
 def test_unknown_name_is_refused(network):
     with pytest.raises(ModelError, match="no variable named 'Z'"):
         network.cpd("Z")
+
+
+@pytest.mark.parametrize("name", ["model.bif", "model.bif.gz"])
+def test_save_does_not_write_json_under_another_name(tmp_path, name):
+    network = Network.from_tables([Variable("a", ("0", "1"))], {}, {"a": [0.5, 0.5]})
+    with pytest.raises(ParameterError, match="Network.save writes JSON"):
+        network.save(tmp_path / name)
+    assert not (tmp_path / name).exists()

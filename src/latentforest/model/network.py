@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
-from latentforest.errors import ModelError
+from latentforest.errors import ModelError, ParameterError
 from latentforest.model import drawing, elimination, graphs, sampling, transform
 from latentforest.model.evidence import Evidence, read_evidence, read_targets
 from latentforest.model.gaussian import Mixture
@@ -361,10 +361,15 @@ class Network:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network to a JSON file that `load` reads back exactly.
 
-        `latentforest.save` writes other formats.
+        `latentforest.save` writes other formats, and so such names are refused here.
         """
         from latentforest.model import document
 
+        if os.fspath(path).endswith((".bif", ".gz")):
+            raise ParameterError(
+                f"path: got {os.fspath(path)!r}, but Network.save writes JSON; "
+                "latentforest.save(network, path) writes BIF"
+            )
         document.save(self, path)
 
     def to_dot(self) -> str:
