@@ -153,6 +153,6 @@ def test_unknown_name_is_refused(network):
 @pytest.mark.parametrize("name", ["model.bif", "model.bif.gz"])
 def test_save_does_not_write_json_under_another_name(tmp_path, name):
     network = Network.from_tables([Variable("a", ("0", "1"))], {}, {"a": [0.5, 0.5]})
-    with pytest.raises(ParameterError, match="Network.save writes JSON"):
+    with pytest.raises(ParameterError, match=r"Network\.save writes JSON"):
         network.save(tmp_path / name)
     assert not (tmp_path / name).exists()
