@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from latentforest import Dataset, Predictor, Structure, Variable
+from latentforest import Dataset, Network, Predictor, Structure, Variable
 from latentforest.errors import ParameterError
 from reference.general import list_cells
 from reference.joint import joint_table
@@ -88,3 +88,28 @@ def test_numbers_are_filled_in_given_the_rest():
     intercept = structure.table_view(network.parameters, "v")[0]
     mean = (given[0] / given[1] + slope * (1.5 - intercept) / noise) / precision
     assert explained.column("u")[0] == pytest.approx(mean)
+
+
+def test_networks_without_latent_variables():
+    network = fill_randomly(Structure(STRUCTURE.variables[2:], {"X3": ("X0", "X2")}), 2, 0.0)
+    table = with_gaps(network.sample(20, random_state=1), 0.3, 1)
+    assert not Predictor(network).impute(table, random_state=0).has_missing
+    assert Predictor(network).explain(table).names == table.names
+
+
+def test_rows_that_vanish_are_completed_too():
+    """The two numbers contradict each other by more than a double can tell."""
+    structure = Structure(
+        [Variable.hidden("X", 2), Variable("g", ("x", "y")), Variable("a"), Variable("b")],
+        {"a": ("X", "g"), "b": "X"},
+    )
+    tables = {"X": [0.5, 0.5], "g": [0.4, 0.6], "b": [[0.0, 1e-4], [1.0, 1e-4]]}
+    tables["a"] = [[[0.0, 1e-4], [0.1, 1e-4]], [[1.0, 1.1e-4], [1.1, 1e-4]]]
+    network = Network.from_tables(structure.variables, {"a": ("X", "g"), "b": "X"}, tables)
+    table = Dataset(structure.variables[1:], [[0, -1], [0.0, 0.0], [1.0, 1.0]])
+    found = Predictor(network).explain(table)
+    for row, given in enumerate(({"g": 0, "a": 0.0, "b": 1.0}, {"a": 0.0, "b": 1.0})):
+        expected = network.most_probable(given)
+        for name, state in expected.items():
+            assert structure.states(name)[found.column(name)[row]] == state
+    assert not Predictor(network).impute(table, random_state=0).has_missing

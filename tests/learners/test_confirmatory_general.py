@@ -128,3 +128,33 @@ def test_bootstrap_of_a_network_that_is_no_forest():
     found = lf.goodness_of_fit(network, data, bootstrap=29)
     assert found.p_by == "bootstrap"
     assert found.p > 0.3
+
+
+def test_a_structure_without_latent_variables_has_the_frequencies():
+    data = lf.datasets.load("coleman-panel")
+    model = lf.fit("A, B -> C; D -> A", data)
+    codes = [data.column(name) for name in "ABC"]
+    counts = np.zeros((2, 2, 2))
+    np.add.at(counts, tuple(codes), data.weights)
+    expected = counts / counts.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(model.network_.cpd("C"), expected)
+
+
+def test_a_format_without_numbers_is_refused_before_the_fit(tmp_path):
+    from typer.testing import CliRunner
+
+    from latentforest.cli.main import app
+
+    (tmp_path / "t.csv").write_text("A,B,y\nx,p,1.5\ny,q,2.5\nx,p,0.3\ny,p,3.3\nx,q,-1.2\n")
+    out = tmp_path / "m.bif"
+    done = CliRunner().invoke(
+        app, ["fit", str(tmp_path / "t.csv"), "X[2], A -> y; X -> B", "--out", str(out)]
+    )
+    assert done.exit_code != 0
+    assert "continuous" in str(done.output) + str(done.exception)
+    assert "fit: iteration" not in done.output
+    done = CliRunner().invoke(
+        app, ["fit", str(tmp_path / "t.csv"), "A -> B", "--out", str(out), "--quiet"]
+    )
+    assert done.exit_code == 0
+    assert out.exists()

@@ -397,3 +397,9 @@ def test_entropy_r2_lies_between_zero_and_one(seed, n_classes):
     rng = np.random.default_rng(seed)
     posterior = rng.dirichlet(np.full(n_classes, 0.3), size=6)
     assert -1e-12 <= compute_entropy_r2(posterior, rng.random(6) + 0.1) <= 1 + 1e-12
+
+
+def test_a_learner_is_no_network():
+    table = datasets.load("hiv-tests")
+    with pytest.raises(ParameterError, match="network must be a Network, got LatentClass"):
+        goodness_of_fit(LatentClass(2), table)

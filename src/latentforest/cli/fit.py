@@ -35,6 +35,7 @@ from latentforest.cli.options import (
 from latentforest.cli.output import MODEL_FILES, check_output
 from latentforest.cli.progress import show_progress
 from latentforest.cli.tables import Reading, read_data
+from latentforest.formats import check_variables
 
 StructureText = Annotated[
     str,
@@ -97,5 +98,8 @@ def fit(
         tell(f"reading {data}")
         given = {name: value for name, value in settings.items() if value is not None}
         learner = ConfirmatoryModel(structure, random_state=seed, progress=tell, **given)
-        outcome = run_learner(data, read_data(data, reading), "fit", learner, out)
+        table = read_data(data, reading)
+        if out is not None:
+            check_variables(learner.find_columns(table), out)
+        outcome = run_learner(data, table, "fit", learner, out)
     report_outcome(outcome, as_json, quiet)

@@ -372,9 +372,14 @@ def _list_places(scope: Sequence[str], separators: Sequence[tuple[str, ...]]) ->
 def _find_homes(nodes: Sequence[TreeNode], targets: Sequence[Target]) -> dict[int, list[Target]]:
     """Find the smallest node that holds each target."""
     homes: dict[int, list[Target]] = {}
+    holders: dict[str, list[int]] = {}
+    for i, node in enumerate(nodes):
+        for name in node.scope:
+            holders.setdefault(name, []).append(i)
     for target in targets:
         names = {member.name for member in target.members}
-        able = [i for i, node in enumerate(nodes) if names <= set(node.scope)]
+        fewest = min((holders[name] for name in names), key=len)
+        able = [i for i in fewest if names <= set(nodes[i].scope)]
         homes.setdefault(min(able, key=lambda i: len(nodes[i].scope)), []).append(target)
     return homes
 

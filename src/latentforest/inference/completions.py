@@ -17,7 +17,7 @@ def complete_rows(
     table: Dataset,
     generator: np.random.Generator | None = None,
     n_jobs: int | None = None,
-) -> tuple[Dataset, Dataset]:
+) -> tuple[Dataset, dict[str, AnyArray]]:
     """Fill in what rows leave open.
 
     Parameters
@@ -34,8 +34,8 @@ def complete_rows(
 
     Returns
     -------
-    tuple of Dataset
-        The observed variables, complete, and the latent ones. A cell of a row that is impossible
+    tuple
+        The observed variables, complete, and the codes of the latent ones. What cannot be explained
         stays missing.
     """
     data, structure = PatternedData(table, n_jobs), network.structure
@@ -54,10 +54,6 @@ def complete_rows(
         possible = np.all([c >= 0 for c in codes], axis=0) if codes else np.ones(len(rows), bool)
         filled = np.where(possible[:, None], filled, values)
         columns |= dict(zip(gaussian.names, filled.T, strict=True))
-    parts = [
-        Dataset([structure.variable(n) for n in names], [columns[n] for n in names], table.weights)
-        if names
-        else Dataset([], [], table.weights)
-        for names in (structure.observed, structure.latents)
-    ]
-    return parts[0], parts[1]
+    variables = [structure.variable(name) for name in structure.observed]
+    complete = Dataset(variables, [columns[v.name] for v in variables], table.weights)
+    return complete, {name: columns[name] for name in structure.latents}

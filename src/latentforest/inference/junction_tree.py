@@ -50,7 +50,12 @@ from latentforest.kernels.cliques.propagation import (
 )
 from latentforest.kernels.loop import Method, Run
 from latentforest.kernels.types import AnyArray, FloatArray, IntArray, LongArray
-from latentforest.model.elimination import Factor, compute_joint, multiply_out
+from latentforest.model.elimination import (
+    Factor,
+    compute_joint,
+    find_most_probable,
+    multiply_out,
+)
 from latentforest.model.structure import Structure
 
 FLOOR = 1e-270  # upper bound of an entry that underflow would remove
@@ -146,7 +151,7 @@ class JunctionTree:
     @property
     def cost(self) -> int:
         """About how many numbers an iteration of EM touches."""
-        return sum(part.cost for part in self._parts)
+        return 1 + sum(part.cost for part in self._parts)
 
     def expected_counts(self, theta: FloatArray, counts: FloatArray) -> tuple[float, float]:
         """Fill ``counts`` with the expected counts of all rows, laid out like the parameters.
@@ -185,7 +190,8 @@ class JunctionTree:
     def posteriors(self, theta: FloatArray, names: Sequence[str]) -> list[FloatArray]:
         """Return ``P(variable | row)`` of some categorical variables, ``(n_rows, n_states)`` each.
 
-        A row of probability zero gets ``nan``.
+        A row gets ``nan`` if the connected part of the network that the variable is in cannot have
+        given it.
         """
         return [self.data.spread([found]) for found in self._find(theta, [(n,) for n in names])]
 
@@ -491,24 +497,23 @@ class JunctionTree:
         """Compute rows that vanished by elimination, one by one; impossible ones stay ``nan``."""
         for target, posterior in zip(targets, found, strict=True):
             for row in np.flatnonzero(np.isnan(posterior).any(axis=1)):
-                codes = {name: int(column[row]) for name, column in self._columns.items()}
-                evidence = {
-                    **{n: code for n, code in codes.items() if code >= 0},
-                    **self._numbers(int(row)),
-                }
+                evidence = self._evidence(int(row))
                 asked = tuple(name for name in target if name not in evidence)
                 shape = tuple(self.structure.shape(name)[-1] for name in target)
-                index = tuple(codes[n] if n in evidence else slice(None) for n in target)
+                index = tuple(int(evidence[n]) if n in evidence else slice(None) for n in target)
                 table = np.zeros(shape)
                 with suppress(ModelError):
                     table[index] = compute_joint(self.structure, theta, asked, evidence)
                     posterior[row] = table.ravel()
 
-    def _numbers(self, row: int) -> dict[str, float]:
-        """The continuous values of a merged row."""
-        names = self.structure.continuous
-        found = {name: float(self.data.dataset.column(name)[row]) for name in names}
-        return {name: value for name, value in found.items() if not math.isnan(value)}
+    def _evidence(self, row: int) -> dict[str, float]:
+        """The values of a merged row, codes of the categorical ones."""
+        codes = {name: int(column[row]) for name, column in self._columns.items()}
+        numbers = {n: float(self.data.dataset.column(n)[row]) for n in self.structure.continuous}
+        return {
+            **{name: code for name, code in codes.items() if code >= 0},
+            **{name: value for name, value in numbers.items() if not math.isnan(value)},
+        }
 
     def _asking(self, asked: frozenset[str], targets: Sequence[tuple[str, ...]]) -> JunctionTree:
         """The same engine, laid out so that some variables can be asked for."""
@@ -573,7 +578,7 @@ class JunctionTree:
         """Return states of all latent variables and missing cells, for each row of the table.
 
         They are drawn from their joint posterior, row by row, or, without a generator, the most
-        probable ones. An impossible row has -1.
+        probable ones. Where a connected part of the network cannot have given a row, it has -1.
         """
         names = [*self.structure.latents, *(n for n in self._columns if n in self._gaps)]
         targets = [(name,) for name in names]
@@ -605,7 +610,42 @@ class JunctionTree:
             if name in self._columns:
                 codes = self._columns[name][given]
                 found[name] = np.where(codes >= 0, codes, found[name]).astype(np.int32)
+        self._complete_rest(theta, found, given, generator)
         return found
+
+    def _complete_rest(
+        self,
+        theta: FloatArray,
+        found: dict[str, IntArray],
+        given: AnyArray,
+        generator: np.random.Generator | None,
+    ) -> None:
+        """Complete rows that vanished by elimination; impossible ones stay as they are."""
+        is_open = np.any([codes < 0 for codes in found.values()], axis=0) if found else ()
+        for row in np.flatnonzero(is_open):
+            evidence = self._evidence(int(given[row]))
+            evidence |= {name: int(codes[row]) for name, codes in found.items() if codes[row] >= 0}
+            names = [name for name, codes in found.items() if codes[row] < 0]
+            with suppress(ModelError):
+                states = self._eliminate(theta, names, evidence, generator)
+                for name, state in states.items():
+                    found[name][row] = state
+
+    def _eliminate(
+        self,
+        theta: FloatArray,
+        names: list[str],
+        evidence: dict[str, float],
+        generator: np.random.Generator | None,
+    ) -> dict[str, int]:
+        """States of some variables given the rest of a row: the most probable, or random ones."""
+        if generator is None:
+            return find_most_probable(self.structure, theta, tuple(names), evidence)
+        states: dict[str, int] = {}
+        for name in names:
+            shares = compute_joint(self.structure, theta, (name,), {**evidence, **states})
+            states[name] = int(generator.choice(len(shares), p=shares))
+        return states
 
     def _complete(self, target: tuple[str, ...], found: FloatArray) -> FloatArray:
         """Shift the cells of a target to where its observed members are."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentforest.data import Dataset, encode_like
+from latentforest.data import Dataset, Variable, encode_like
 from latentforest.data.lookup import list_briefly
 from latentforest.data.table import Table
 from latentforest.errors import LatentForestWarning, ModelError, ParameterError
@@ -101,6 +101,13 @@ class ConfirmatoryModel(LatentLearner):
         self.random_state = random_state
         self.time_limit = time_limit
         self.progress = progress
+
+    def find_columns(self, table: Dataset) -> tuple[Variable, ...]:
+        """Return the columns of a table that the structure names."""
+        model = _open(self.structure)
+        if not isinstance(model, Structure | Network):
+            model = read_structure(model, table.variables)
+        return tuple(variable for variable in model.variables if not variable.latent)
 
     def _read(self, X: Any, sample_weight: ArrayLike | None) -> Dataset:
         """Read the columns that the structure names; from an array without names, all."""

@@ -88,9 +88,10 @@ class Predictor(LatentLearner):
         """
         dataset = self._encode(X)
         observed, latent = complete_rows(self.network_, dataset, None, self.n_jobs)
+        variables = [self.network_.structure.variable(name) for name in latent]
         return Dataset(
-            [*observed.variables, *latent.variables],
-            [*observed.columns, *latent.columns],
+            [*observed.variables, *variables],
+            [*observed.columns, *latent.values()],
             dataset.weights,
         )
 

@@ -123,6 +123,9 @@ def goodness_of_fit(
     >>> round(fit.g_squared, 2), fit.df, fit.p < 0.001
     (249.5, 6, True)
     """
+    if not isinstance(network, Network):
+        kind = type(network).__name__
+        raise ParameterError(f"network must be a Network, got {kind}; a learner has network_")
     if not isinstance(bootstrap, numbers.Integral) or bootstrap < 0:
         raise ParameterError(f"bootstrap must be a whole number of tables, got {bootstrap!r}")
     if not isinstance(n_starts, numbers.Integral) or n_starts < 0:
