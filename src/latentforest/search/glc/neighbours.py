@@ -1,0 +1,226 @@
+"""RaisingComplexity: the structures one step away from a generalized latent class structure.
+
+A step adds or removes a latent variable, a link or a state, or turns a link around. Two pairs of
+steps count as one, as greedy search seldom takes the first of them: a parent is replaced by
+another, and a new latent variable takes children from an old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from latentforest.data.variable import Variable
+from latentforest.model.structure import MAX_PARENTS, Structure
+from latentforest.search.glc.draft import Draft
+from latentforest.search.naming import name_new_latent
+
+FAMILIES = ("glc", "ls", "hlc", "lc")
+Link = tuple[str, str]  # parent, child
+
+
+@dataclass(frozen=True)
+class GlcRules:
+    """Which structures a search may visit.
+
+    Parameters
+    ----------
+    family
+        "glc": all; "ls" (latent structure): no links between columns, which have latent parents;
+        "hlc" (hierarchical latent class): a tree with the columns as leaves; "lc" (latent class):
+        one latent variable.
+    attached
+        Every column has a latent parent.
+    max_latent_parents
+        Of a column; none: any number.
+    max_states
+        Of a latent variable; none: any number.
+    required, forbidden
+        Links (parent, child).
+    """
+
+    family: str = "glc"
+    attached: bool = False
+    max_latent_parents: int | None = None
+    max_states: int | None = None
+    required: frozenset[Link] = frozenset()
+    forbidden: frozenset[Link] = frozenset()
+
+    def allow(self, draft: Draft) -> bool:
+        """Whether a structure, known to be acyclic, may be visited."""
+        return (
+            self._has_right_links(draft)
+            and self._has_right_sizes(draft)
+            and any(len(children) > 1 for children in draft.list_children().values())
+            and self._is_in_family(draft)
+        )
+
+    def _has_right_links(self, draft: Draft) -> bool:
+        if not self.required and not self.forbidden:
+            return True
+        links = draft.links
+        return self.required <= links and self.forbidden.isdisjoint(links)
+
+    def _has_right_sizes(self, draft: Draft) -> bool:
+        most = MAX_PARENTS if self.max_latent_parents is None else self.max_latent_parents
+        if self.max_states is not None and max(draft.sizes.values(), default=0) > self.max_states:
+            return False
+        return all(
+            len(draft.parents[name]) <= MAX_PARENTS
+            and len(draft.parents[name] & draft.sizes.keys()) <= most
+            for name in draft.columns
+        )
+
+    def _is_in_family(self, draft: Draft) -> bool:
+        latents = draft.sizes.keys()
+        above = [draft.parents[name] for name in draft.columns]
+        if self.family == "glc":
+            return not self.attached or not any(parents.isdisjoint(latents) for parents in above)
+        if not all(parents and parents <= latents for parents in above):
+            return False
+        if self.family == "ls":
+            return True
+        n_roots = sum(not draft.parents[name] for name in latents)
+        is_tree = n_roots == 1 and all(len(parents) <= 1 for parents in draft.parents.values())
+        return is_tree and (self.family == "hlc" or len(latents) == 1)
+
+
+class Neighbour(NamedTuple):
+    """A structure and the step that leads there."""
+
+    draft: Draft
+    operator: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Pairs of columns that links may be added between, or that may get a common latent parent."""
+
+    partners: Mapping[str, frozenset[str]]
+    has_triples: bool = False
+
+    @classmethod
+    def open(cls, columns: Sequence[str]) -> Screen:
+        """Let everything pass."""
+        return cls({name: frozenset(columns) - {name} for name in columns}, has_triples=True)
+
+    @classmethod
+    def of_pairs(cls, columns: Sequence[str], pairs: Collection[tuple[str, str]]) -> Screen:
+        """Let some pairs pass."""
+        partners: dict[str, set[str]] = {name: set() for name in columns}
+        for a, b in pairs:
+            partners[a].add(b)
+            partners[b].add(a)
+        return cls({name: frozenset(others) for name, others in partners.items()})
+
+    def lets_link(self, draft: Draft, parent: str, child: str) -> bool:
+        """Whether a link may be added: of columns that are a pair, or of which one is below."""
+        if child not in self.partners:
+            return True  # latent links
+        if parent in self.partners:
+            return parent in self.partners[child]
+        return not self.partners[child].isdisjoint(draft.list_children()[parent])
+
+    def list_groups(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """Yield pairs, and triples where columns are few; latent variables go with everything."""
+        for group in combinations(names, 2):
+            a, b = group
+            if a not in self.partners or b not in self.partners or b in self.partners[a]:
+                yield group
+        if self.has_triples:
+            yield from combinations(names, 3)
+
+
+def list_neighbours(draft: Draft, rules: GlcRules, screen: Screen) -> Iterator[Neighbour]:
+    """Yield the structures one step away that may be visited, in an order fixed by names."""
+    for list_some in _STEPS:
+        for found in list_some(draft, screen):
+            if found.draft.is_acyclic() and rules.allow(found.draft):
+                yield found
+
+
+def _toggle_links(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
+    """Add, remove and turn around links."""
+    for child in draft.names:
+        for parent in draft.list_possible_parents(child):
+            above = draft.parents[child]
+            where = f"{parent} -> {child}"
+            if parent in above:
+                without = draft.rewired({child: above - {parent}})
+                yield Neighbour(without, "link removal", where)
+                if (parent in draft.sizes) == (child in draft.sizes):
+                    turned = {parent: draft.parents[parent] | {child}}
+                    yield Neighbour(without.rewired(turned), "link reversal", where)
+            elif screen.lets_link(draft, parent, child):
+                yield Neighbour(draft.rewired({child: above | {parent}}), "link addition", where)
+
+
+def _replace_parents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
+    for child in draft.names:
+        above = draft.parents[child]
+        for parent in draft.list_possible_parents(child):
+            if parent in above or not screen.lets_link(draft, parent, child):
+                continue
+            for old in sorted(above):
+                changed = draft.rewired({child: above - {old} | {parent}})
+                yield Neighbour(changed, "parent replacement", f"{old}, {parent} -> {child}")
+
+
+def _change_states(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
+    for name, size in draft.sizes.items():
+        yield Neighbour(draft.resized(name, size + 1), "state introduction", name)
+        if size > 2:
+            yield Neighbour(draft.resized(name, size - 1), "state deletion", name)
+
+
+def _add_roots(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
+    """Put a new latent variable above columns, which keep their parents."""
+    new = name_new_latent(draft.parents)
+    for group in screen.list_groups(draft.columns):
+        changes = {name: draft.parents[name] | {new} for name in group}
+        added = draft.with_latent(new, 2, changes)
+        yield Neighbour(added, "node introduction", f"{new} -> {', '.join(group)}")
+
+
+def _split_latents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
+    """Let a new latent variable take some of the children of an old one, below it or beside it."""
+    new = name_new_latent(draft.parents)
+    for old, children in draft.list_children().items():
+        for group in screen.list_groups(children):
+            changes = {name: draft.parents[name] - {old} | {new} for name in group}
+            beside = draft.with_latent(new, 2, changes)
+            where = f"{old} / {new} -> {', '.join(group)}"
+            yield Neighbour(beside.rewired({new: frozenset([old])}), "node introduction", where)
+            yield Neighbour(beside, "node introduction", where + ", no link")
+
+
+def _remove_latents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
+    """Remove a latent variable; its children lose it, or go to its parents, or to its children."""
+    for name in draft.sizes:
+        yield Neighbour(draft.without(name, frozenset()), "node deletion", name)
+        if draft.parents[name]:
+            yield Neighbour(draft.without(name, draft.parents[name]), "node deletion", name)
+        for child in draft.list_children()[name]:
+            if child in draft.sizes and draft.parents[child] == {name}:
+                turned = draft.rewired({child: frozenset(), name: draft.parents[name] | {child}})
+                where = f"{name} to {child}"
+                yield Neighbour(turned.without(name, frozenset([child])), "node deletion", where)
+
+
+_STEPS: tuple[Callable[[Draft, Screen], Iterator[Neighbour]], ...] = (
+    _toggle_links,
+    _replace_parents,
+    _change_states,
+    _add_roots,
+    _split_latents,
+    _remove_latents,
+)
+
+
+def make_latent_class(columns: Sequence[Variable], name: str, n_states: int) -> Structure:
+    """Return the structure of a latent class model."""
+    latent = Variable.hidden(name, n_states)
+    return Structure([latent, *columns], {column.name: name for column in columns})

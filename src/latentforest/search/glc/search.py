@@ -1,0 +1,280 @@
+"""The three functions of Algorithm 1, and what they share: fits, clock, trace."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from latentforest.inference.forest import PatternedData
+from latentforest.model.network import Network
+from latentforest.search.glc.draft import Draft
+from latentforest.search.glc.fits import FitEffort, Fitter, GlcFit, list_free
+from latentforest.search.glc.neighbours import GlcRules, Neighbour, Screen, list_neighbours
+from latentforest.search.glc.regularization import is_regular, regularize
+from latentforest.search.trees.search import SearchEnded
+
+LEAST_GAIN = 0.01  # of the score: less is within the precision of EM
+Criterion = Callable[[Network, float], float]
+Pool = list[Neighbour]
+
+
+class Evaluation(NamedTuple):
+    """How candidates are judged: locally first, or all by full EM."""
+
+    is_local: bool
+    local: FitEffort
+    full: FitEffort
+    n_winners: int
+
+
+@dataclass
+class GlcSearch:
+    """Runs the steps of the search for a generalized latent class model.
+
+    Parameters
+    ----------
+    data
+        The table, its columns in the order of their names.
+    rules
+        Structures that may be visited.
+    regularization
+        True: irregular candidates are replaced by regular ones; False: they stay; "discard".
+    penalty
+        Of the score, for each parameter; none: the score is not a penalized likelihood.
+    score
+        Of a fitted network and its log-likelihood.
+    evaluation
+        How candidates are judged.
+    screen
+        Finds what may be added to a model.
+    seed
+        Of all random starts.
+    say, deadline, max_steps
+        As for all searches.
+    """
+
+    data: PatternedData
+    rules: GlcRules
+    regularization: bool | str
+    penalty: float | None
+    score: Criterion
+    evaluation: Evaluation
+    screen: Callable[[GlcFit], Screen]
+    seed: int
+    say: Callable[[str], None]
+    deadline: float | None = None
+    max_steps: int | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    best: GlcFit | None = None
+    visited: dict[Hashable, GlcFit] = field(default_factory=dict)
+    _expanded: set[Hashable] = field(default_factory=set)
+    _regular: dict[Hashable, Draft | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.columns = self.data.dataset.variables
+        self.fitter = Fitter(self.data, self.seed)
+        self._cards = {each.name: len(each.states or ()) for each in self.columns}
+        self._began = time.monotonic()
+        self._highest = find_highest(self.data)
+        self._is_named = bool(self.rules.required or self.rules.forbidden)
+
+    def raise_complexity(self, m: GlcFit) -> Pool:
+        """RaisingComplexity(m): all neighbours, each once."""
+        self._expanded.add(self._key(m.draft))
+        seen, pool = {m.draft.exact_key}, []
+        for neighbour in list_neighbours(m.draft, self.rules, self.screen(m)):
+            if neighbour.draft.exact_key not in seen:
+                seen.add(neighbour.draft.exact_key)
+                pool.append(neighbour)
+        return pool
+
+    def regularize(self, pool: Pool, m: GlcFit) -> Pool:
+        """Regularization(Σ, m): replace irregular candidates, or discard them, or let them be."""
+        seen, regular = {self._key(m.draft)}, []
+        for neighbour in pool:
+            draft = self._regularize(neighbour.draft)
+            if draft is not None and (key := self._key(draft)) not in seen:
+                seen.add(key)
+                regular.append(neighbour._replace(draft=draft))
+        return regular
+
+    def descend(self, pool: Pool, m: GlcFit) -> GlcFit:
+        """GreedyDescending(Σ', m): the best improvement per parameter; m if there is none.
+
+        Of better models that are no larger, the smallest is taken.
+        """
+        fitted = self._evaluate(pool, m)
+        better = [each for each in fitted if is_better(each[1], m)]
+        if not better:
+            return m
+        smaller = [each for each in better if each[1].dimension <= m.dimension]
+        if smaller:
+            least = min(each[1].dimension for each in smaller)
+            smallest = [each for each in smaller if each[1].dimension == least]
+            found = _choose(smallest, lambda model: model.score)
+        else:
+            found = _choose(
+                better, lambda model: (model.score - m.score) / (model.dimension - m.dimension)
+            )
+        self._note(found[0], found[1], len(pool))
+        return found[1]
+
+    def begin(self, structure: Any, origin: Network | None = None) -> GlcFit:
+        """Fit the model that the search begins with."""
+        draft = Draft.of(structure)
+        m = self._fit(draft, origin)
+        self._note(Neighbour(draft, "start", ""), m, 0)
+        return m
+
+    def find_kick(self, n_best: int) -> GlcFit | None:
+        """Return the best visited model with unknown neighbours, if it is among the best few."""
+        ranked = sorted(self.visited.items(), key=lambda item: -item[1].score)
+        for key, model in ranked[:n_best]:
+            if key not in self._expanded:
+                return model
+        return None
+
+    def is_settled(self, m: GlcFit) -> bool:
+        """Whether the neighbours of a model have been looked at."""
+        return self._key(m.draft) in self._expanded
+
+    def _key(self, draft: Draft) -> Hashable:
+        return draft.exact_key if self._is_named else draft.key
+
+    def _regularize(self, draft: Draft) -> Draft | None:
+        if self.regularization is False:
+            return draft
+        key = draft.exact_key
+        if key not in self._regular:
+            self._regular[key] = self._find_regular(draft)
+        return self._regular[key]
+
+    def _find_regular(self, draft: Draft) -> Draft | None:
+        structure = draft.build(self.columns)
+        if self.regularization == "discard":
+            return draft if is_regular(structure) else None
+        regular = regularize(structure)
+        if regular is structure or regular == structure:
+            return draft
+        smaller = Draft.of(regular)
+        return smaller if self.rules.allow(smaller) else None
+
+    def _evaluate(self, pool: Pool, m: GlcFit) -> list[tuple[Neighbour, GlcFit]]:
+        """Fit the candidates that can be better than a model."""
+        pool = [each for each in pool if self._can_win(each.draft, m)]
+        if self.evaluation.is_local:
+            pool = self._pick_winners(pool, m)
+        fitted = []
+        for number, neighbour in enumerate(pool):
+            self._check_clock(f"step {len(self.rows)}: candidate {number + 1} of {len(pool)}")
+            fitted.append((neighbour, self._fit(neighbour.draft, m.network)))
+        return fitted
+
+    def _can_win(self, draft: Draft, m: GlcFit) -> bool:
+        """Whether a structure could be better than a model, whatever its parameters."""
+        if self.penalty is None or self._highest is None:
+            return True
+        dimension = draft.compute_dimension(self._cards)
+        return self._highest - self.penalty * dimension > m.score + LEAST_GAIN
+
+    def _pick_winners(self, pool: Pool, m: GlcFit) -> Pool:
+        """Choose candidates by local fits, in which what is far from the change stays as it is."""
+        ranks = []
+        for number, neighbour in enumerate(pool):
+            self._check_clock(f"step {len(self.rows)}: local fit {number + 1} of {len(pool)}")
+            ranks.append(self._judge_locally(neighbour.draft, m))
+        order = np.argsort(-np.array(ranks), kind="stable")[: self.evaluation.n_winners]
+        return [pool[i] for i in order]
+
+    def _judge_locally(self, draft: Draft, m: GlcFit) -> float:
+        known = self.visited.get(self._key(draft))
+        if known is not None:
+            return _rank(known.score - m.score, known.dimension - m.dimension)
+        structure = draft.build(self.columns)
+        free = list_free(structure, m.network.structure)
+        network, value = self.fitter.fit(structure, m.network, self.evaluation.local, free)
+        self._local[self._key(draft)] = network
+        penalty = self.penalty or 1.0
+        gain = value - m.log_likelihood - penalty * (network.dimension - m.dimension)
+        return _rank(gain, network.dimension - m.dimension)
+
+    _local: dict[Hashable, Network] = field(default_factory=dict)
+
+    def _fit(self, draft: Draft, origin: Network | None) -> GlcFit:
+        key = self._key(draft)
+        if key not in self.visited:
+            structure = draft.build(self.columns)
+            near = self._local.pop(key, origin)
+            network, value = self.fitter.fit(structure, near, self.evaluation.full)
+            score = self.score(network, value)
+            model = GlcFit(draft, network, value, network.dimension, score)
+            self.visited[key] = model
+            if self.best is None or is_better(model, self.best):
+                self.best = model
+        return self.visited[key]
+
+    def _check_clock(self, message: str) -> None:
+        self.say(message)
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise SearchEnded("the time limit was reached")
+        if self.max_steps is not None and len(self.rows) > self.max_steps:
+            raise SearchEnded("the limit of steps was reached")
+
+    def _note(self, neighbour: Neighbour, model: GlcFit, n_candidates: int) -> None:
+        self.rows.append(
+            {
+                "step": len(self.rows),
+                "operator": neighbour.operator,
+                "where": neighbour.where,
+                "log_likelihood": model.log_likelihood,
+                "n_parameters": model.dimension,
+                "score": model.score,
+                "n_latents": len(model.draft.sizes),
+                "candidates": n_candidates,
+                "fits": self.fitter.n_fits,
+                "seconds": round(time.monotonic() - self._began, 3),
+            }
+        )
+
+
+def is_better(m1: GlcFit, m: GlcFit) -> bool:
+    """Whether the score of a model is higher than that of another by more than EM's precision."""
+    return m1.score > m.score + LEAST_GAIN
+
+
+def find_highest(data: PatternedData) -> float | None:
+    """Return the highest log-likelihood that any model can have; none if cells are missing."""
+    table = data.dataset
+    if not all(each.is_categorical for each in table.variables) or table.has_missing:
+        return None
+    rows = np.stack(table.columns, axis=1)
+    _, places = np.unique(rows, axis=0, return_inverse=True)
+    counts = np.bincount(places.ravel(), table.weights)
+    return float(np.sum(counts * np.log(counts / counts.sum())))
+
+
+def _rank(gain: float, change: int) -> float:
+    """Rank by the gain per parameter; what costs none comes first."""
+    if change > 0:
+        return gain / change
+    return gain * 2.0**100 if gain > LEAST_GAIN else min(gain, 0.0)
+
+
+def _choose(
+    found: Sequence[tuple[Neighbour, GlcFit]], value: Callable[[GlcFit], float]
+) -> tuple[Neighbour, GlcFit]:
+    """Return the model of the highest value; of equal ones, the first by its key."""
+    highest = max(value(model) for _, model in found)
+    margin = LEAST_GAIN * min(1.0, 1e-3 * abs(highest)) if math.isfinite(highest) else 0.0
+    equal = [each for each in found if value(each[1]) >= highest - margin]
+    return min(equal, key=lambda each: each[1].draft.key)
+
+
+def list_orders(models: Iterable[GlcFit]) -> list[float]:
+    """List scores, the highest first."""
+    return sorted((model.score for model in models), reverse=True)
