@@ -218,8 +218,8 @@ def list_free(new: Structure, old: Structure) -> list[str]:
         or sorted(new.shape(name)) != sorted(old.shape(name))
     }
     touched = {each for name in changed for each in (name, *new.parents(name))} & set(new.latents)
-    touched |= {
-        parent for name in changed if name in old for parent in old.parents(name)
-    } & set(new.latents)
+    touched |= {parent for name in changed if name in old for parent in old.parents(name)} & set(
+        new.latents
+    )
     around = {child for name in touched for child in new.children(name)}
     return [name for name in new.names if name in changed | touched | around]

@@ -39,6 +39,8 @@ class GlcRules:
         Of a latent variable; none: any number.
     required, forbidden
         Links (parent, child).
+    leaves
+        Columns that are no parents: the continuous ones.
     """
 
     family: str = "glc"
@@ -48,43 +50,69 @@ class GlcRules:
     required: frozenset[Link] = frozenset()
     forbidden: frozenset[Link] = frozenset()
 
+    leaves: frozenset[str] = frozenset()
+
     def allow(self, draft: Draft) -> bool:
         """Whether a structure, known to be acyclic, may be visited."""
+        return self.find_fault(draft) is None
+
+    def find_fault(self, draft: Draft) -> str | None:
+        """Say which rule a structure breaks."""
         return (
-            self._has_right_links(draft)
-            and self._has_right_sizes(draft)
-            and any(len(children) > 1 for children in draft.list_children().values())
-            and self._is_in_family(draft)
+            self._find_wrong_link(draft)
+            or self._find_wrong_size(draft)
+            or self._find_stranger(draft)
+            or _find_idleness(draft)
         )
 
-    def _has_right_links(self, draft: Draft) -> bool:
-        if not self.required and not self.forbidden:
-            return True
-        links = draft.links
-        return self.required <= links and self.forbidden.isdisjoint(links)
+    def _find_wrong_link(self, draft: Draft) -> str | None:
+        for links, what in (
+            (self.required - draft.links, "lacks the required"),
+            (self.forbidden & draft.links, "has the forbidden"),
+        ):
+            if links:
+                return f"{what} link {' -> '.join(min(links))}"
+        if not self.leaves.isdisjoint(*draft.parents.values()):
+            return "has a link from a continuous column"
+        return None
 
-    def _has_right_sizes(self, draft: Draft) -> bool:
+    def _find_wrong_size(self, draft: Draft) -> str | None:
         most = MAX_PARENTS if self.max_latent_parents is None else self.max_latent_parents
         if self.max_states is not None and max(draft.sizes.values(), default=0) > self.max_states:
-            return False
-        return all(
-            len(draft.parents[name]) <= MAX_PARENTS
-            and len(draft.parents[name] & draft.sizes.keys()) <= most
-            for name in draft.columns
-        )
+            return f"has a latent variable of more than {self.max_states} states"
+        for name in draft.columns:
+            above = draft.parents[name]
+            if len(above) > MAX_PARENTS:
+                return f"has a column of more than {MAX_PARENTS} parents"
+            if len(above & draft.sizes.keys()) > most:
+                return f"has a column of more than {most} latent parents"
+        return None
 
-    def _is_in_family(self, draft: Draft) -> bool:
+    def _find_stranger(self, draft: Draft) -> str | None:
+        """Say what keeps a structure out of the family."""
         latents = draft.sizes.keys()
         above = [draft.parents[name] for name in draft.columns]
+        if self.attached or self.family != "glc":
+            if any(parents.isdisjoint(latents) for parents in above):
+                return "has a column without a latent parent"
         if self.family == "glc":
-            return not self.attached or not any(parents.isdisjoint(latents) for parents in above)
-        if not all(parents and parents <= latents for parents in above):
-            return False
+            return None
+        if not all(parents <= latents for parents in above):
+            return "has a link between columns"
         if self.family == "ls":
-            return True
+            return None
         n_roots = sum(not draft.parents[name] for name in latents)
-        is_tree = n_roots == 1 and all(len(parents) <= 1 for parents in draft.parents.values())
-        return is_tree and (self.family == "hlc" or len(latents) == 1)
+        if n_roots != 1 or any(len(parents) > 1 for parents in draft.parents.values()):
+            return "is not a tree"
+        if self.family == "lc" and len(latents) > 1:
+            return "has several latent variables"
+        return None
+
+
+def _find_idleness(draft: Draft) -> str | None:
+    if any(len(children) > 1 for children in draft.list_children().values()):
+        return None
+    return "has no latent variable with two children"
 
 
 class Neighbour(NamedTuple):
