@@ -9,6 +9,7 @@ from latentforest.learners.confirmatory import ConfirmatoryModel, fit
 from latentforest.learners.double_hill_climbing import DoubleHillClimbing
 from latentforest.learners.east import EAST
 from latentforest.learners.gaussian_east import GaussianEAST
+from latentforest.learners.generalized_latent_class import GeneralizedLatentClass
 from latentforest.learners.hierarchical_latent_tree import HierarchicalLatentTree
 from latentforest.learners.hill_climbing import HillClimbing
 from latentforest.learners.incremental_forest import IncrementalForest
@@ -43,6 +44,7 @@ __all__ = [
     "Dirichlet",
     "DoubleHillClimbing",
     "GaussianEAST",
+    "GeneralizedLatentClass",
     "HierarchicalLatentTree",
     "HillClimbing",
     "IncrementalForest",

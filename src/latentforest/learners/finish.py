@@ -25,6 +25,7 @@ def finish(
     smoothing: Smoothing,
     settings: EMSettings,
     was_interrupted: bool = False,
+    keeps_roots: bool = False,
 ) -> tuple[FitResult, Network]:
     """Run EM to the end on a fitted network, with pseudo-counts if asked for.
 
@@ -42,9 +43,12 @@ def finish(
         Of the EM so far; the last one goes on for longer and to a higher precision.
     was_interrupted
         Whether to hurry.
+    keeps_roots
+        Whether links keep their directions; otherwise a forest gets the cheapest roots.
     """
     smoothing = choose_smoothing(work, network, smoothing)
-    network = reroot(network, work.data)
+    if not keeps_roots:
+        network = reroot(network, work.data)
     prior = pseudo_counts(network.structure, smoothing)
     settings = EMSettings(10 * settings.max_iterations, min(settings.tolerance, FINAL_TOLERANCE))
     deadline = time.monotonic() if was_interrupted else work.deadline

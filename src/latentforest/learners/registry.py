@@ -111,6 +111,15 @@ LEARNERS = (
         {"n_starts": 2, "max_states": 2, "max_iterations": 20, "candidate_pairs": 2},
     ),
     LearnerEntry(
+        "GeneralizedLatentClass",
+        "generalized_latent_class",
+        "glc",
+        "latent variables and direct links between columns, by search",
+        CLASSES,
+        "Chen, Hua and Liu 2009",
+        {"n_starts": 2, "n_kicks": 0, "max_steps": 1, "n_pairs": 2, "max_iterations": 50},
+    ),
+    LearnerEntry(
         "EAST",
         "east",
         "east",

@@ -66,13 +66,15 @@ class GlcRules:
         )
 
     def _find_wrong_link(self, draft: Draft) -> str | None:
+        if not (self.required or self.forbidden or self.leaves):
+            return None
         for links, what in (
             (self.required - draft.links, "lacks the required"),
             (self.forbidden & draft.links, "has the forbidden"),
         ):
             if links:
                 return f"{what} link {' -> '.join(min(links))}"
-        if not self.leaves.isdisjoint(*draft.parents.values()):
+        if not all(map(self.leaves.isdisjoint, draft.parents.values())):
             return "has a link from a continuous column"
         return None
 

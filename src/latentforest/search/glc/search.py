@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import chdtrc
 
 from latentforest.inference.forest import PatternedData
 from latentforest.model.network import Network
+from latentforest.search.glc.criteria import GlcCriterion
 from latentforest.search.glc.draft import Draft
 from latentforest.search.glc.fits import FitEffort, Fitter, GlcFit, list_free
 from latentforest.search.glc.neighbours import GlcRules, Neighbour, Screen, list_neighbours
 from latentforest.search.glc.regularization import is_regular, regularize
+from latentforest.search.trees.journal import Journal
 from latentforest.search.trees.search import SearchEnded
+from latentforest.ties import sort_best_first
 
+SAME_P = 1e-3  # difference of p-values within the precision of EM
 LEAST_GAIN = 0.01  # of the score: less is within the precision of EM
-Criterion = Callable[[Network, float], float]
 Pool = list[Neighbour]
 
 
@@ -44,29 +48,27 @@ class GlcSearch:
         Structures that may be visited.
     regularization
         True: irregular candidates are replaced by regular ones; False: they stay; "discard".
-    penalty
-        Of the score, for each parameter; none: the score is not a penalized likelihood.
-    score
-        Of a fitted network and its log-likelihood.
+    criterion
+        What is raised.
     evaluation
         How candidates are judged.
     screen
         Finds what may be added to a model.
     seed
         Of all random starts.
-    say, deadline, max_steps
+    say, deadline, max_steps, journal
         As for all searches.
     """
 
     data: PatternedData
     rules: GlcRules
     regularization: bool | str
-    penalty: float | None
-    score: Criterion
+    criterion: GlcCriterion
     evaluation: Evaluation
     screen: Callable[[GlcFit], Screen]
     seed: int
     say: Callable[[str], None]
+    journal: Journal
     deadline: float | None = None
     max_steps: int | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -74,13 +76,15 @@ class GlcSearch:
     visited: dict[Hashable, GlcFit] = field(default_factory=dict)
     _expanded: set[Hashable] = field(default_factory=set)
     _regular: dict[Hashable, Draft | None] = field(default_factory=dict)
+    _local: dict[Hashable, Network] = field(default_factory=dict)  # winners of local fits
+    _n_evaluated: int = 0
 
     def __post_init__(self) -> None:
         self.columns = self.data.dataset.variables
         self.fitter = Fitter(self.data, self.seed)
         self._cards = {each.name: len(each.states or ()) for each in self.columns}
         self._began = time.monotonic()
-        self._highest = find_highest(self.data)
+        self.highest = find_highest(self.data)
         self._is_named = bool(self.rules.required or self.rules.forbidden)
 
     def raise_complexity(self, m: GlcFit) -> Pool:
@@ -165,31 +169,49 @@ class GlcSearch:
         return smaller if self.rules.allow(smaller) else None
 
     def _evaluate(self, pool: Pool, m: GlcFit) -> list[tuple[Neighbour, GlcFit]]:
-        """Fit the candidates that can be better than a model."""
+        """Fit the candidates that can be better than a model; those of an earlier run are known."""
         pool = [each for each in pool if self._can_win(each.draft, m)]
-        if self.evaluation.is_local:
-            pool = self._pick_winners(pool, m)
+        number, known = self._n_evaluated, self.journal.recall(self._n_evaluated)
+        self._n_evaluated += 1
+        if known is not None:
+            return [self._recall(pool[place], *numbers) for place, *numbers in known["models"]]
+        places = self._pick_winners(pool, m) if self.evaluation.is_local else range(len(pool))
         fitted = []
-        for number, neighbour in enumerate(pool):
-            self._check_clock(f"step {len(self.rows)}: candidate {number + 1} of {len(pool)}")
-            fitted.append((neighbour, self._fit(neighbour.draft, m.network)))
+        for place in places:
+            self._check_clock(f"step {len(self.rows)}: candidate {place + 1} of {len(pool)}")
+            fitted.append((pool[place], self._fit(pool[place].draft, m.network)))
+        models = [
+            (place, model.log_likelihood, model.score, model.network.parameters.tolist())
+            for place, (_, model) in zip(places, fitted, strict=True)
+        ]
+        self.journal.write({"step": number, "models": models})
         return fitted
+
+    def _recall(
+        self, neighbour: Neighbour, value: float, score: float, parameters: list[float]
+    ) -> tuple[Neighbour, GlcFit]:
+        """Take a fit from the journal."""
+        key = self._key(neighbour.draft)
+        if key not in self.visited:
+            structure = neighbour.draft.build(self.columns)
+            network = Network(structure, np.array(parameters))
+            self._keep(key, GlcFit(neighbour.draft, network, value, network.dimension, score))
+        return neighbour, self.visited[key]
 
     def _can_win(self, draft: Draft, m: GlcFit) -> bool:
         """Whether a structure could be better than a model, whatever its parameters."""
-        if self.penalty is None or self._highest is None:
+        if self.criterion.penalty is None or self.highest is None:
             return True
         dimension = draft.compute_dimension(self._cards)
-        return self._highest - self.penalty * dimension > m.score + LEAST_GAIN
+        return self.highest - self.criterion.penalty * dimension > m.score + LEAST_GAIN
 
-    def _pick_winners(self, pool: Pool, m: GlcFit) -> Pool:
+    def _pick_winners(self, pool: Pool, m: GlcFit) -> list[int]:
         """Choose candidates by local fits, in which what is far from the change stays as it is."""
         ranks = []
         for number, neighbour in enumerate(pool):
             self._check_clock(f"step {len(self.rows)}: local fit {number + 1} of {len(pool)}")
             ranks.append(self._judge_locally(neighbour.draft, m))
-        order = np.argsort(-np.array(ranks), kind="stable")[: self.evaluation.n_winners]
-        return [pool[i] for i in order]
+        return sort_best_first(ranks)[: self.evaluation.n_winners] if ranks else []
 
     def _judge_locally(self, draft: Draft, m: GlcFit) -> float:
         known = self.visited.get(self._key(draft))
@@ -199,11 +221,9 @@ class GlcSearch:
         free = list_free(structure, m.network.structure)
         network, value = self.fitter.fit(structure, m.network, self.evaluation.local, free)
         self._local[self._key(draft)] = network
-        penalty = self.penalty or 1.0
+        penalty = self.criterion.penalty or 0.5 * math.log(self.data.total_weight)
         gain = value - m.log_likelihood - penalty * (network.dimension - m.dimension)
         return _rank(gain, network.dimension - m.dimension)
-
-    _local: dict[Hashable, Network] = field(default_factory=dict)
 
     def _fit(self, draft: Draft, origin: Network | None) -> GlcFit:
         key = self._key(draft)
@@ -211,12 +231,14 @@ class GlcSearch:
             structure = draft.build(self.columns)
             near = self._local.pop(key, origin)
             network, value = self.fitter.fit(structure, near, self.evaluation.full)
-            score = self.score(network, value)
-            model = GlcFit(draft, network, value, network.dimension, score)
-            self.visited[key] = model
-            if self.best is None or is_better(model, self.best):
-                self.best = model
+            score = self.criterion.score(network, value)
+            self._keep(key, GlcFit(draft, network, value, network.dimension, score))
         return self.visited[key]
+
+    def _keep(self, key: Hashable, model: GlcFit) -> None:
+        self.visited[key] = model
+        if self.best is None or is_better(model, self.best):
+            self.best = model
 
     def _check_clock(self, message: str) -> None:
         self.say(message)
@@ -275,6 +297,22 @@ def _choose(
     return min(equal, key=lambda each: each[1].draft.key)
 
 
-def list_orders(models: Iterable[GlcFit]) -> list[float]:
-    """List scores, the highest first."""
-    return sorted((model.score for model in models), reverse=True)
+def choose_by_p(search: GlcSearch) -> GlcFit:
+    """Return the visited model with the highest p-value of G²; of equal ones, the smallest.
+
+    Only models that leave degrees of freedom, by their number of parameters, are compared; if none
+    does, the best by score is returned.
+    """
+    assert search.best is not None and search.highest is not None  # for the type checker
+    n_cells = math.prod(len(each.states or ()) for each in search.columns)
+
+    def find_p(model: GlcFit) -> float:
+        g_squared = 2.0 * (search.highest - model.log_likelihood)
+        return float(chdtrc(n_cells - 1 - model.dimension, max(g_squared, 0.0)))
+
+    models = [each for each in search.visited.values() if each.dimension < n_cells - 1]
+    if not models:
+        return search.best
+    highest = max(map(find_p, models))
+    equal = [each for each in models if find_p(each) >= highest - SAME_P]
+    return min(equal, key=lambda each: (each.dimension, each.draft.key))
