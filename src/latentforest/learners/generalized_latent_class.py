@@ -1,6 +1,6 @@
 """Generalized latent class models by search (Chen, Hua and Liu 2009).
 
-``_climb`` is Algorithm 1 of the paper; its three functions are methods of ``GlcSearch``. The paper's
+``_climb`` is Algorithm 1 of the paper; its three functions are methods of ``GlcSearch``. There the
 search ends where no neighbour is better. Here it goes on from the next best models that it has
 visited, until the neighbours of the best few are known (``n_kicks``).
 """
@@ -36,13 +36,13 @@ from latentforest.search.dags.best import BestNetwork, best_network
 from latentforest.search.glc.criteria import CRITERIA, make_criterion, sort_rows
 from latentforest.search.glc.fits import FitEffort, GlcFit
 from latentforest.search.glc.neighbours import FAMILIES, GlcRules, Screen
-from latentforest.search.glc.search import Evaluation, GlcSearch, choose_by_p
+from latentforest.search.glc.search import Evaluation, GlcSearch, choose_by_p, choose_by_score
 from latentforest.search.trees.journal import Journal, fingerprint
 from latentforest.search.trees.search import SearchEnded
 
 FEW_COLUMNS = 7  # up to so many, everything may be linked with everything
 FEW_CELLS = 20_000  # numbers in the table, distinct rows only, up to which every candidate gets EM
-KICKS = 40  # where candidates get full EM; otherwise one, which is Algorithm 1
+KICKS = 30  # where candidates get full EM; otherwise one, which is Algorithm 1
 N_STARTS = 18  # random ones, of full EM on small tables
 FINAL_TOLERANCE = 1e-11
 EXACT_COLUMNS = 12  # up to so many, the best network without latent variables is found
@@ -93,7 +93,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
         columns.
     n_kicks
         The search goes on until the neighbours of so many of the best models have been looked at;
-        by default 40 with full evaluation and 1 (which is Algorithm 1) with local.
+        by default 30 with full evaluation and 1 (which is Algorithm 1) with local.
     n_starts
         Random starts of full EM, beside those from the current model.
     max_steps
@@ -203,8 +203,9 @@ class GeneralizedLatentClass(LatentTreeLearner):
     def _describe(
         self, work: Work, search: GlcSearch, was_interrupted: bool, stopped: str | None
     ) -> Learned:
-        assert search.best is not None  # for the type checker: the start always ends
-        best = choose_by_p(search) if self.select == "p" else search.best
+        best = choose_by_p(search) if self.select == "p" else choose_by_score(search)
+        if not was_interrupted and stopped is None:
+            best = search.settle(best)
         network = put_back(best.network, work.table, keeps_names=self.start is not None)
         result, network = finish(
             work,
@@ -334,7 +335,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
             ("max_steps", 0),
         ):
             value = getattr(self, name)
-            is_number = isinstance(value, numbers.Integral) and value >= least
+            is_number = isinstance(value, numbers.Integral) and int(value) >= least
             if not is_number and (value is not None or name in ("n_winners", "n_starts")):
                 raise ParameterError(f"{name} must be a whole number from {least}, got {value!r}")
         if self.select == "p" and (table.has_missing or not _is_categorical(table)):

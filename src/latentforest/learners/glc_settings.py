@@ -135,9 +135,9 @@ def put_back(network: Network, table: Dataset, keeps_names: bool) -> Network:
     if not keeps_names:
         network = _rename(network, table)
     draft = Draft.of(network.structure)
+    sizes = {name: draft.sizes[name] for name in sorted(draft.sizes)}
     alone = {name: frozenset[str]() for name in table.names}
-    whole = Draft(draft.sizes, {**alone, **draft.parents})
-    structure = whole.build(table.variables)
+    structure = Draft(sizes, {**alone, **draft.parents}).build(table.variables)
     return Network(structure, transfer(structure, network.structure, network.parameters))
 
 

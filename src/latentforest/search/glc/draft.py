@@ -6,13 +6,14 @@ structure is fitted twice.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import permutations, product
 
 from latentforest.data.variable import Variable
 from latentforest.model.structure import Structure
 
+MOST_MEMBERS = 100  # of an equivalence class, among which the first by name is found
 MOST_ORDERS = 24  # of latent variables that look alike; with more, a structure may be fitted twice
 
 Parents = Mapping[str, frozenset[str]]
@@ -183,3 +184,29 @@ class Draft:
                     if a not in self.parents[b] and b not in self.parents[a]:
                         text.append(">".join((*sorted((label[a], label[b])), label[child])))
         return (*text[: len(order)], *sorted(text[len(order) :]))
+
+
+def find_first_equivalent(draft: Draft) -> Draft:
+    """Return, of the equivalent graphs, the one whose links come first by name.
+
+    Links between columns are turned around that are covered: both ends have the same other
+    parents. If there are very many such graphs, the given one is returned.
+    """
+    found, waiting = {draft.exact_key: draft}, [draft]
+    for here in waiting:
+        for parent, child in _list_covered(here):
+            turned = {child: here.parents[parent], parent: here.parents[child] - {parent} | {child}}
+            other = here.rewired(turned)
+            if other.exact_key not in found:
+                found[other.exact_key] = other
+                waiting.append(other)
+        if len(found) > MOST_MEMBERS:
+            return draft
+    return min(found.values(), key=lambda each: sorted(each.links))
+
+
+def _list_covered(draft: Draft) -> Iterator[tuple[str, str]]:
+    for child in draft.columns:
+        for parent in sorted(draft.parents[child]):
+            if draft.parents[child] == draft.parents[parent] | {parent} and parent in draft.columns:
+                yield parent, child

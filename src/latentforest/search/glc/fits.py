@@ -1,4 +1,4 @@
-"""Fits of drafts: EM from the parameters of a model nearby and from random ones, each draft once."""
+"""Fits of drafts: EM from the parameters of a model nearby, and from random ones."""
 
 from __future__ import annotations
 
@@ -148,20 +148,13 @@ def transfer(structure: Structure, old: Structure, parameters: FloatArray) -> Fl
     new = np.empty(structure.n_values)
     for name in structure.names:
         view = structure.table_view(new, name)
-        if name not in old or (name in structure.continuous):
-            view[...] = _transfer_gaussian(structure, old, parameters, name, view)
-            continue
-        view[...] = _reshape(structure, old, old.table_view(parameters, name), name)
-        view /= view.sum(axis=-1, keepdims=True)
+        if name not in old:
+            view[...] = 1.0
+        else:
+            view[...] = _reshape(structure, old, old.table_view(parameters, name), name)
+        if name not in structure.continuous:
+            view /= view.sum(axis=-1, keepdims=True)
     return new
-
-
-def _transfer_gaussian(
-    structure: Structure, old: Structure, parameters: FloatArray, name: str, view: FloatArray
-) -> FloatArray | float:
-    if name not in old:
-        return 1.0 / view.shape[-1]
-    return _reshape(structure, old, old.table_view(parameters, name), name)
 
 
 def _reshape(structure: Structure, old: Structure, table: FloatArray, name: str) -> FloatArray:

@@ -94,9 +94,9 @@ class GlcRules:
         """Say what keeps a structure out of the family."""
         latents = draft.sizes.keys()
         above = [draft.parents[name] for name in draft.columns]
-        if self.attached or self.family != "glc":
-            if any(parents.isdisjoint(latents) for parents in above):
-                return "has a column without a latent parent"
+        is_attached = self.attached or self.family != "glc"
+        if is_attached and any(parents.isdisjoint(latents) for parents in above):
+            return "has a column without a latent parent"
         if self.family == "glc":
             return None
         if not all(parents <= latents for parents in above):

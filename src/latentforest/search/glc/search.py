@@ -14,7 +14,7 @@ from scipy.special import chdtrc
 from latentforest.inference.forest import PatternedData
 from latentforest.model.network import Network
 from latentforest.search.glc.criteria import GlcCriterion
-from latentforest.search.glc.draft import Draft
+from latentforest.search.glc.draft import Draft, find_first_equivalent
 from latentforest.search.glc.fits import FitEffort, Fitter, GlcFit, list_free
 from latentforest.search.glc.neighbours import GlcRules, Neighbour, Screen, list_neighbours
 from latentforest.search.glc.regularization import is_regular, regularize
@@ -142,6 +142,18 @@ class GlcSearch:
             if key not in self._expanded:
                 return model
         return None
+
+    def settle(self, m: GlcFit) -> GlcFit:
+        """Return the same model with links in the directions that come first by name."""
+        draft = m.draft if self._is_named else find_first_equivalent(m.draft)
+        if draft.exact_key == m.draft.exact_key:
+            return m
+        structure = draft.build(self.columns)
+        network, value = self.fitter.fit(structure, m.network, self.evaluation.full)
+        same = GlcFit(
+            draft, network, value, network.dimension, self.criterion.score(network, value)
+        )
+        return m if is_better(m, same) else same
 
     def is_settled(self, m: GlcFit) -> bool:
         """Whether the neighbours of a model have been looked at."""
@@ -297,17 +309,30 @@ def _choose(
     return min(equal, key=lambda each: each[1].draft.key)
 
 
+def choose_by_score(search: GlcSearch) -> GlcFit:
+    """Return the visited model with the highest score; of equal ones, the simplest."""
+    highest = max(model.score for model in search.visited.values())
+    equal = [each for each in search.visited.values() if each.score >= highest - LEAST_GAIN]
+    return min(equal, key=describe_simplicity)
+
+
+def describe_simplicity(model: GlcFit) -> tuple[Any, ...]:
+    """Sort models by parameters, latent variables and links."""
+    return model.dimension, len(model.draft.sizes), len(model.draft.links), model.draft.key
+
+
 def choose_by_p(search: GlcSearch) -> GlcFit:
     """Return the visited model with the highest p-value of G²; of equal ones, the smallest.
 
     Only models that leave degrees of freedom, by their number of parameters, are compared; if none
     does, the best by score is returned.
     """
-    assert search.best is not None and search.highest is not None  # for the type checker
+    assert search.best is not None  # for the type checker: the start always ends
+    highest_possible = search.highest or 0.0
     n_cells = math.prod(len(each.states or ()) for each in search.columns)
 
     def find_p(model: GlcFit) -> float:
-        g_squared = 2.0 * (search.highest - model.log_likelihood)
+        g_squared = 2.0 * (highest_possible - model.log_likelihood)
         return float(chdtrc(n_cells - 1 - model.dimension, max(g_squared, 0.0)))
 
     models = [each for each in search.visited.values() if each.dimension < n_cells - 1]
@@ -315,4 +340,4 @@ def choose_by_p(search: GlcSearch) -> GlcFit:
         return search.best
     highest = max(map(find_p, models))
     equal = [each for each in models if find_p(each) >= highest - SAME_P]
-    return min(equal, key=lambda each: (each.dimension, each.draft.key))
+    return min(equal, key=describe_simplicity)
