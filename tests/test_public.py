@@ -23,6 +23,7 @@ PUBLIC = [
     "Dirichlet",
     "DoubleHillClimbing",
     "GaussianEAST",
+    "GeneralizedLatentClass",
     "HierarchicalLatentTree",
     "HillClimbing",
     "IncrementalForest",

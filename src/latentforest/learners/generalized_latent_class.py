@@ -93,7 +93,8 @@ class GeneralizedLatentClass(LatentTreeLearner):
         columns.
     n_kicks
         The search goes on until the neighbours of so many of the best models have been looked at;
-        by default 30 with full evaluation and 1 (which is Algorithm 1) with local.
+        by default 30 with full evaluation, and 1 (which is Algorithm 1) with local evaluation or
+        cross-validation.
     n_starts
         Random starts of full EM, beside those from the current model.
     max_steps
@@ -282,7 +283,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
     def _count_kicks(self, search: GlcSearch) -> int:
         if self.n_kicks is not None:
             return int(self.n_kicks)
-        return 1 if search.evaluation.is_local else KICKS
+        return 1 if search.evaluation.is_local or self.criterion == "cv" else KICKS
 
     def _make_rules(self, table: Dataset) -> GlcRules:
         names = (*table.names, *self._latents())

@@ -142,8 +142,8 @@ def put_back(network: Network, table: Dataset, keeps_names: bool) -> Network:
 
 
 def _rename(network: Network, table: Dataset) -> Network:
-    """Number the latent variables, those of the first columns first."""
-    draft, places = Draft.of(network.structure), {name: i for i, name in enumerate(table.names)}
+    """Number the latent variables, those of the first columns by name first."""
+    draft, places = Draft.of(network.structure), {n: i for i, n in enumerate(sorted(table.names))}
     first = {
         name: min((places[each] for each in children if each in places), default=len(places))
         for name, children in draft.list_children().items()

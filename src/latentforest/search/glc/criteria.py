@@ -19,7 +19,7 @@ from latentforest.scores.validation import split_weights
 CRITERIA = ("bic", "aic", "cv")
 N_FOLDS = 5
 PSEUDO_COUNT = 0.1  # for each cell, when rows are held out: none is impossible then
-SETTINGS = EMSettings(500, 1e-7)
+SETTINGS = EMSettings(200, 1e-6)
 
 
 class GlcCriterion(NamedTuple):

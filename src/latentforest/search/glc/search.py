@@ -83,6 +83,8 @@ class GlcSearch:
         self.columns = self.data.dataset.variables
         self.fitter = Fitter(self.data, self.seed)
         self._cards = {each.name: len(each.states or ()) for each in self.columns}
+        n_cells = math.prod(self._cards.values())
+        self._most_parameters = n_cells - 1 if n_cells > 1 else math.inf  # if all are categorical
         self._began = time.monotonic()
         self.highest = find_highest(self.data)
         self._is_named = bool(self.rules.required or self.rules.forbidden)
@@ -211,10 +213,16 @@ class GlcSearch:
         return neighbour, self.visited[key]
 
     def _can_win(self, draft: Draft, m: GlcFit) -> bool:
-        """Whether a structure could be better than a model, whatever its parameters."""
+        """Whether a structure could be better than a model, whatever its parameters.
+
+        One with more parameters than cells of the table could not, nor one that would not be
+        better with the highest likelihood there is.
+        """
+        dimension = draft.compute_dimension(self._cards)
+        if dimension > self._most_parameters:
+            return False
         if self.criterion.penalty is None or self.highest is None:
             return True
-        dimension = draft.compute_dimension(self._cards)
         return self.highest - self.criterion.penalty * dimension > m.score + LEAST_GAIN
 
     def _pick_winners(self, pool: Pool, m: GlcFit) -> list[int]:
