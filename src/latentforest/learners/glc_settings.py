@@ -36,7 +36,7 @@ def read_links(setting: str, links: Links, names: Iterable[str]) -> frozenset[Li
         for end in ends:
             if end not in known:
                 raise ParameterError(
-                    f"{setting}: there is no variable {end!r}; known are {list_briefly(known)}"
+                    f"{setting}: there is no variable {end!r}; known are {list_briefly(sorted(known))}"
                 )
         found.add((ends[0], ends[1]))
     if setting == "required":
@@ -50,7 +50,9 @@ def _check_cycles(links: set[Link]) -> None:
     while left:
         free = [name for name, above in left.items() if above.isdisjoint(left)]
         if not free:
-            raise ParameterError(f"the required links have a cycle among {list_briefly(left)}")
+            raise ParameterError(
+                f"the required links have a cycle among {list_briefly(sorted(left))}"
+            )
         for name in free:
             del left[name]
 
