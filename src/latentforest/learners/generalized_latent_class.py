@@ -22,7 +22,7 @@ from latentforest.learners.finish import finish
 from latentforest.learners.glc_settings import (
     Links,
     check_start,
-    make_start,
+    list_starts,
     put_back,
     read_links,
 )
@@ -39,8 +39,10 @@ from latentforest.search.glc.neighbours import FAMILIES, GlcRules, Screen
 from latentforest.search.glc.search import Evaluation, GlcSearch, choose_by_p, choose_by_score
 from latentforest.search.trees.journal import Journal, fingerprint
 from latentforest.search.trees.search import SearchEnded
+from latentforest.ties import sort_best_first
 
 FEW_COLUMNS = 7  # up to so many, everything may be linked with everything
+MANY_COLUMNS = 12  # up to so many, the search climbs from each of the usual starts
 FEW_CELLS = 20_000  # numbers in the table, distinct rows only, up to which every candidate gets EM
 KICKS = 30  # where candidates get full EM; otherwise one, which is Algorithm 1
 N_STARTS = 18  # random ones, of full EM on small tables
@@ -75,7 +77,9 @@ class GeneralizedLatentClass(LatentTreeLearner):
         columns, or of latent variables of ``start``.
     start
         Initial model: a network, a learner or the name of one such as "east" or "bridged-islands";
-        default a latent class model with two classes.
+        default a latent class model with two classes; for tables that are not small, also one with
+        more classes and a tree by "bridged-islands" (from each of them up to 12 columns, otherwise
+        from the best).
     criterion
         What the search raises: "bic", "aic", or "cv" (the log-likelihood of held-out rows).
     select
@@ -191,8 +195,13 @@ class GeneralizedLatentClass(LatentTreeLearner):
         search = self._open(work, rules)
         was_interrupted, stopped = False, None
         try:
-            initial, near = make_start(self.start, work, search.columns, rules)
-            self._search(search, search.begin(initial, near), self._count_kicks(search))
+            is_local = search.evaluation.is_local
+            found = list_starts(self.start, work, search.columns, rules, is_local)
+            starts = [search.begin(*start) for start in found]
+            order = sort_best_first([model.score for model in starts])
+            n_climbs = len(starts) if len(search.columns) <= MANY_COLUMNS else 1
+            for place in order[:n_climbs]:
+                self._search(search, starts[place], self._count_kicks(search))
         except SearchEnded as end:
             stopped = str(end)
         except KeyboardInterrupt:

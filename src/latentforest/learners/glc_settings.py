@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sklearn.base import clone
@@ -20,6 +20,7 @@ from latentforest.search.glc.shapes import check_generalized
 from latentforest.search.naming import name_latents
 from latentforest.search.trees.initial import open_pouches
 
+USUAL_STARTS = ("latent-class", "bridged-islands")  # for tables that are not small
 Links = Iterable[Sequence[str] | str] | str
 
 
@@ -35,9 +36,8 @@ def read_links(setting: str, links: Links, names: Iterable[str]) -> frozenset[Li
             )
         for end in ends:
             if end not in known:
-                raise ParameterError(
-                    f"{setting}: there is no variable {end!r}; known are {list_briefly(sorted(known))}"
-                )
+                listed = list_briefly(sorted(known))
+                raise ParameterError(f"{setting}: there is no variable {end!r}; known are {listed}")
         found.add((ends[0], ends[1]))
     if setting == "required":
         _check_cycles(found)
@@ -74,6 +74,24 @@ def check_start(start: Any, table: Dataset) -> None:
         raise ParameterError(
             f"start must be a Network, a learner or the name of one, got {type(start).__name__}"
         )
+
+
+def list_starts(
+    start: Any, work: Work, columns: Sequence[Variable], rules: GlcRules, has_many: bool
+) -> Iterator[tuple[Structure, Network | None]]:
+    """Yield the models that a search chooses its start from.
+
+    Unless a start is given: a latent class model with two classes, and for larger tables one with
+    as many as BIC likes, and a latent tree, if the rules allow them.
+    """
+    yield make_start(start, work, columns, rules)
+    if start is not None or not has_many:
+        return
+    for name in USUAL_STARTS:
+        try:
+            yield make_start(name, work, columns, rules)
+        except ParameterError:
+            continue
 
 
 def make_start(

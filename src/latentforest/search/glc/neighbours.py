@@ -1,8 +1,8 @@
 """RaisingComplexity: the structures one step away from a generalized latent class structure.
 
-A step adds or removes a latent variable, a link or a state, or turns a link around. Two pairs of
+A step adds or removes a latent variable, a link or a state, or turns a link around. Some pairs of
 steps count as one, as greedy search seldom takes the first of them: a parent is replaced by
-another, and a new latent variable takes children from an old one.
+another, a state by a link, and a new latent variable takes children from an old one.
 """
 
 from __future__ import annotations
@@ -206,6 +206,17 @@ def _change_states(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
             yield Neighbour(draft.resized(name, size - 1), "state deletion", name)
 
 
+def _trade_states(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
+    """Replace a state by a link between two children, which a state often stands for."""
+    for name, size in draft.sizes.items():
+        children = [child for child in draft.list_children()[name] if child in screen.partners]
+        for a, b in combinations(children if size > 2 else (), 2):
+            if b in screen.partners[a] and a not in draft.parents[b] and b not in draft.parents[a]:
+                fewer = draft.resized(name, size - 1)
+                linked = fewer.rewired({b: draft.parents[b] | {a}})
+                yield Neighbour(linked, "state for link", f"{name}, {a} -> {b}")
+
+
 def _add_roots(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
     """Put a new latent variable above columns, which keep their parents."""
     new = name_new_latent(draft.parents)
@@ -244,6 +255,7 @@ _STEPS: tuple[Callable[[Draft, Screen], Iterator[Neighbour]], ...] = (
     _toggle_links,
     _replace_parents,
     _change_states,
+    _trade_states,
     _add_roots,
     _split_latents,
     _remove_latents,

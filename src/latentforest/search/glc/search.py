@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from latentforest.search.trees.search import SearchEnded
 from latentforest.ties import sort_best_first
 
 SAME_P = 1e-3  # difference of p-values within the precision of EM
+START_STARTS = 64  # random starts of EM for the model that a search begins with
 LEAST_GAIN = 0.01  # of the score: less is within the precision of EM
 Pool = list[Neighbour]
 
@@ -249,8 +250,10 @@ class GlcSearch:
         key = self._key(draft)
         if key not in self.visited:
             structure = draft.build(self.columns)
-            near = self._local.pop(key, origin)
-            network, value = self.fitter.fit(structure, near, self.evaluation.full)
+            near, effort = self._local.pop(key, origin), self.evaluation.full
+            if near is None:
+                effort = replace(effort, n_random=max(effort.n_random, START_STARTS))
+            network, value = self.fitter.fit(structure, near, effort)
             score = self.criterion.score(network, value)
             self._keep(key, GlcFit(draft, network, value, network.dimension, score))
         return self.visited[key]
