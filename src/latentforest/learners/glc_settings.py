@@ -36,8 +36,10 @@ def read_links(setting: str, links: Links, names: Iterable[str]) -> frozenset[Li
             )
         for end in ends:
             if end not in known:
-                listed = list_briefly(sorted(known))
-                raise ParameterError(f"{setting}: there is no variable {end!r}; known are {listed}")
+                names_known = list_briefly(sorted(known))
+                raise ParameterError(
+                    f"{setting}: there is no variable {end!r}; known are {names_known}"
+                )
         found.add((ends[0], ends[1]))
     if setting == "required":
         _check_cycles(found)
