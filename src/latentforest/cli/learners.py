@@ -137,10 +137,12 @@ def read_evaluation(text: str | None) -> str | None:
     """Check ``--evaluation`` before anything is computed."""
     if text is None:
         return None
+    from latentforest.search.glc.search import EVALUATIONS as GENERALIZED
     from latentforest.search.trees.evaluation import EVALUATIONS
 
-    if text not in EVALUATIONS:
-        raise typer.BadParameter(_suggest(text, EVALUATIONS), param_hint="--evaluation")
+    known = (*EVALUATIONS, *GENERALIZED)
+    if text not in known:
+        raise typer.BadParameter(_suggest(text, known), param_hint="--evaluation")
     return text
 
 
@@ -160,8 +162,8 @@ def read_start(text: str | None) -> Network | str | None:
     from latentforest.formats import load
 
     path = Path(text)
-    if text in START_LEARNERS:
-        return text
+    if text in COMMANDS:
+        return text  # searches for trees refuse some of them
     if not path.is_file():
         raise typer.BadParameter(
             f"there is no file {path}; expected a model written by 'learn', "

@@ -31,12 +31,18 @@ from latentforest.learners.progress import Say
 from latentforest.learners.starts import describe_start
 from latentforest.learners.tree_search import NOT_SEARCHED
 from latentforest.model import Network, Structure
-from latentforest.scores.goodness import compute_bivariate_residuals
+from latentforest.scores.residuals import compute_bivariate_residuals
 from latentforest.search.dags.best import BestNetwork, best_network
 from latentforest.search.glc.criteria import CRITERIA, make_criterion, sort_rows
 from latentforest.search.glc.fits import FitEffort, GlcFit
 from latentforest.search.glc.neighbours import FAMILIES, GlcRules, Screen
-from latentforest.search.glc.search import Evaluation, GlcSearch, choose_by_p, choose_by_score
+from latentforest.search.glc.search import (
+    EVALUATIONS,
+    Evaluation,
+    GlcSearch,
+    choose_by_p,
+    choose_by_score,
+)
 from latentforest.search.trees.journal import Journal, fingerprint
 from latentforest.search.trees.search import SearchEnded
 from latentforest.ties import sort_best_first
@@ -330,7 +336,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
             ("attached", (True, False)),
             ("criterion", CRITERIA),
             ("select", ("score", "p")),
-            ("evaluation", (None, "full", "local")),
+            ("evaluation", (None, *EVALUATIONS)),
         ):
             if getattr(self, name) not in known:
                 listed = ", ".join(map(repr, known))

@@ -13,6 +13,7 @@ from scipy.special import chdtrc
 
 from latentforest.inference.forest import PatternedData
 from latentforest.model.network import Network
+from latentforest.scores.effective_dimension import compute_effective_dimension
 from latentforest.search.glc.criteria import GlcCriterion
 from latentforest.search.glc.draft import Draft, find_first_equivalent
 from latentforest.search.glc.fits import FitEffort, Fitter, GlcFit, list_free
@@ -25,6 +26,7 @@ from latentforest.ties import sort_best_first
 SAME_P = 1e-3  # difference of p-values within the precision of EM
 START_STARTS = 64  # random starts of EM for the model that a search begins with
 LEAST_GAIN = 0.01  # of the score: less is within the precision of EM
+EVALUATIONS = ("local", "full")
 Pool = list[Neighbour]
 
 
@@ -83,8 +85,8 @@ class GlcSearch:
     def __post_init__(self) -> None:
         self.columns = self.data.dataset.variables
         self.fitter = Fitter(self.data, self.seed)
-        self._cards = {each.name: len(each.states or ()) for each in self.columns}
-        n_cells = math.prod(self._cards.values())
+        self.cards = {each.name: len(each.states or ()) for each in self.columns}
+        n_cells = math.prod(self.cards.values())
         self._most_parameters = n_cells - 1 if n_cells > 1 else math.inf  # if all are categorical
         self._began = time.monotonic()
         self.highest = find_highest(self.data)
@@ -219,7 +221,7 @@ class GlcSearch:
         One with more parameters than cells of the table could not, nor one that would not be
         better with the highest likelihood there is.
         """
-        dimension = draft.compute_dimension(self._cards)
+        dimension = draft.compute_dimension(self.cards)
         if dimension > self._most_parameters:
             return False
         if self.criterion.penalty is None or self.highest is None:
@@ -333,22 +335,20 @@ def describe_simplicity(model: GlcFit) -> tuple[Any, ...]:
 
 
 def choose_by_p(search: GlcSearch) -> GlcFit:
-    """Return the visited model with the highest p-value of G²; of equal ones, the smallest.
+    """Return the visited model with the highest p-value of G²; of equal ones, the simplest.
 
-    Only models that leave degrees of freedom, by their number of parameters, are compared; if none
-    does, the best by score is returned.
+    Degrees of freedom are those of the effective dimension; models that leave none are not
+    compared. If none leaves any, the best by score is returned.
     """
-    assert search.best is not None  # for the type checker: the start always ends
-    highest_possible = search.highest or 0.0
-    n_cells = math.prod(len(each.states or ()) for each in search.columns)
-
-    def find_p(model: GlcFit) -> float:
-        g_squared = 2.0 * (highest_possible - model.log_likelihood)
-        return float(chdtrc(n_cells - 1 - model.dimension, max(g_squared, 0.0)))
-
-    models = [each for each in search.visited.values() if each.dimension < n_cells - 1]
-    if not models:
-        return search.best
-    highest = max(map(find_p, models))
-    equal = [each for each in models if find_p(each) >= highest - SAME_P]
+    n_cells, highest_possible = math.prod(search.cards.values()), search.highest or 0.0
+    found = []
+    for model in search.visited.values():
+        df = n_cells - 1 - compute_effective_dimension(model.network.structure)
+        if df > 0:
+            g_squared = max(2.0 * (highest_possible - model.log_likelihood), 0.0)
+            found.append((float(chdtrc(df, g_squared)), model))
+    if not found:
+        return choose_by_score(search)
+    highest = max(p for p, _ in found)
+    equal = [model for p, model in found if p >= highest - SAME_P]
     return min(equal, key=describe_simplicity)
