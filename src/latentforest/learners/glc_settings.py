@@ -41,19 +41,19 @@ def read_links(setting: str, links: Links, names: Iterable[str]) -> frozenset[Li
                     f"{setting}: there is no variable {end!r}; known are {names_known}"
                 )
         found.add((ends[0], ends[1]))
-    if setting == "required":
-        _check_cycles(found)
+    if setting != "forbidden":
+        _check_cycles(setting, found)
     return frozenset(found)
 
 
-def _check_cycles(links: set[Link]) -> None:
+def _check_cycles(setting: str, links: set[Link]) -> None:
     parents = {name: frozenset(p for p, c in links if c == name) for link in links for name in link}
     left = dict(parents)
     while left:
         free = [name for name, above in left.items() if above.isdisjoint(left)]
         if not free:
             raise ParameterError(
-                f"the required links have a cycle among {list_briefly(sorted(left))}"
+                f"{setting}: the links have a cycle among {list_briefly(sorted(left))}"
             )
         for name in free:
             del left[name]

@@ -29,6 +29,7 @@ from latentforest.estimation.starts import count_starts, random_starts
 from latentforest.inference.engine import Engine, make_engine
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.direct_effects import Effects, link_columns, list_further, read_effects
 from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
@@ -37,6 +38,7 @@ from latentforest.scores.goodness import compute_entropy, compute_entropy_r2, me
 from latentforest.scores.residuals import compute_bivariate_residuals
 from latentforest.scores.saturated import count_cells
 from latentforest.scores.validation import cross_validate
+from latentforest.search.glc.fits import transfer
 from latentforest.search.states import split_starts
 from latentforest.ties import choose_best, is_higher
 
@@ -72,6 +74,7 @@ class _ClassModel:
     row: dict[str, Any]
     residuals: Table
     score: float
+    effects: Effects = ()
 
 
 class LatentClass(LatentLearner):
@@ -92,6 +95,10 @@ class LatentClass(LatentLearner):
         Gaussian), "spherical" (independent columns of equal variance, which makes sense for
         columns of one unit). With "shared", "shared-diagonal" and "shared-spherical", all classes
         have the same, and "shared" is full. In the terms of mclust: VVI, VVV, VII, EEE, EEI, EII.
+    direct_effects
+        Links between categorical columns that are dependent given the class: pairs (parent,
+        child), or text "A -> B"; or "auto": added one by one where bivariate residuals are largest,
+        as long as the criterion rises.
     n_starts
         Random starts; a pyramid of short runs picks one. By default as many as cost little: 128 for
         small tables, down to 16 for large ones.
@@ -122,6 +129,8 @@ class LatentClass(LatentLearner):
     fit_table_
         One row for each number of classes that was fitted. Goodness of fit is computed when the
         table is first asked for, unless the data have more cells than observations.
+    direct_effects_
+        Pairs of columns with a link in the chosen model.
     class_sizes_
         Share of the rows in each class, largest first.
     monitor_
@@ -152,6 +161,7 @@ class LatentClass(LatentLearner):
     criterion: str
     max_states: int
     covariance: str
+    direct_effects: Any
     n_starts: int | None
     accelerate: bool
     folds: Any
@@ -162,6 +172,7 @@ class LatentClass(LatentLearner):
         criterion: str = "bic",
         max_states: int = 20,
         covariance: str = "diagonal",
+        direct_effects: Any = (),
         n_starts: int | None = None,
         max_iterations: int = 2000,
         tolerance: float = 1e-9,
@@ -201,6 +212,7 @@ class LatentClass(LatentLearner):
             history=Table.from_rows([candidate.row for candidate in candidates]),
             attributes={
                 "n_states": best.n_states,
+                "direct_effects": best.effects,
                 "class_sizes": best.network.cpd(best.network.latents[0]),
                 "monitor": best.result.monitor,
                 "bivariate_residuals": best.residuals,
@@ -235,8 +247,24 @@ class LatentClass(LatentLearner):
         EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
 
     def _fit_candidate(self, work: Work, n_states: int, earlier: list[_ClassModel]) -> _ClassModel:
+        """Fit a number of classes, with the direct effects that are given, or with better ones."""
+        effects = read_effects(self.direct_effects, work.table.variables)
+        candidate = self._fit_effects(work, n_states, effects, earlier)
+        while self.direct_effects == "auto" and not _is_over(work, candidate):
+            found = list_further(candidate.residuals, candidate.effects, work.table.names)
+            tried = (self._fit_effects(work, n_states, more, [candidate]) for more in found)
+            better = next((one for one in tried if is_higher(one.score, candidate.score)), None)
+            if better is None:
+                break
+            candidate = better
+        return candidate
+
+    def _fit_effects(
+        self, work: Work, n_states: int, effects: Effects, earlier: list[_ClassModel]
+    ) -> _ClassModel:
         began = time.monotonic()
-        structure = make_structure(work.data.dataset.variables, n_states, self.covariance)
+        plain = make_structure(work.data.dataset.variables, n_states, self.covariance)
+        structure = link_columns(plain, effects)
         names = structure.continuous
         engine = make_engine(
             structure,
@@ -246,15 +274,13 @@ class LatentClass(LatentLearner):
         )
         n_starts = count_starts(engine) if self.n_starts is None else int(self.n_starts)
         starts = random_starts(structure, work.data.dataset, n_starts, work.seed + n_states)
-        if earlier and earlier[-1].n_states == n_states - 1:
-            split = split_starts(earlier[-1].network, structure.latents[0], structure)
-            starts = np.concatenate([starts, split])
+        starts = np.concatenate([starts, _start_nearby(structure, earlier)])
 
         def tell(monitor: Monitor) -> None:
-            work.say(f"{classes}: iteration {monitor.n_iterations}")
+            work.say(f"{label}: iteration {monitor.n_iterations}")
 
-        classes = "1 class" if n_states == 1 else f"{n_states} classes"
-        work.say(f"{classes}: {len(starts)} starts")
+        label = "1 class" if n_states == 1 else f"{n_states} classes"
+        work.say(f"{label}: {len(starts)} starts")
         prior = pseudo_counts(structure, self.smoothing)
         settings = EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
         result = fit(engine, starts, prior, settings, tell, work.deadline)
@@ -262,14 +288,18 @@ class LatentClass(LatentLearner):
         network = order_classes(Network(structure, result.parameters, n_tied))
         residuals = compute_bivariate_residuals(network, work.data)
         row, summary = _describe(engine, network, result, residuals)
-        score = self._score(work, n_states, summary)
+        if self.direct_effects == "auto" or effects:
+            row["direct_effects"] = len(effects)
+        score = self._score(work, n_states, summary, effects)
         if self.criterion == "cv":
             row["cv"] = score
         row["seconds"] = time.monotonic() - began
-        work.say(f"{classes}: BIC {row['bic']:,.2f}")
-        return _ClassModel(n_states, network, result, row, residuals, score)
+        work.say(f"{label}: BIC {row['bic']:,.2f}")
+        return _ClassModel(n_states, network, result, row, residuals, score, effects)
 
-    def _score(self, work: Work, n_states: int, summary: FitSummary) -> float:
+    def _score(
+        self, work: Work, n_states: int, summary: FitSummary, effects: Effects = ()
+    ) -> float:
         if self.criterion != "cv":
             return evaluate(self.criterion, summary)
         left, n_folds = work.seconds_left(), len(set(np.atleast_1d(self.folds).tolist()))
@@ -277,6 +307,7 @@ class LatentClass(LatentLearner):
         smoothing = 1.0 if self.smoothing in (None, 0, "none") else self.smoothing
         learner = clone(self).set_params(
             n_states=n_states,
+            direct_effects=effects,
             criterion="bic",
             smoothing=smoothing,
             random_state=work.seed,
@@ -286,6 +317,25 @@ class LatentClass(LatentLearner):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LatentForestWarning)  # given once, for the whole table
             return cross_validate(learner, work.given, self.folds, work.seed).mean_per_row
+
+
+def _start_nearby(structure: Structure, earlier: list[_ClassModel]) -> FloatArray:
+    """Make starts of a model that was fitted before: with one class less, or one effect less."""
+    last = earlier[-1].network if earlier else None
+    latent = structure.latents[0]
+    if last is not None and last.structure.shape(latent) == structure.shape(latent):
+        return transfer(structure, last.structure, last.parameters)[None]
+    is_alike = last is not None and all(
+        last.structure.parents(name) == structure.parents(name) for name in structure.names
+    )
+    n_less = structure.shape(latent)[-1] - 1
+    if last is None or not is_alike or last.structure.shape(latent)[-1] != n_less:
+        return np.empty((0, structure.n_values))
+    return split_starts(last, latent, structure)
+
+
+def _is_over(work: Work, candidate: _ClassModel) -> bool:
+    return candidate.result.monitor.was_interrupted or work.is_late()
 
 
 def _read_counts(n_states: Any, max_states: Any) -> list[int]:
@@ -379,7 +429,8 @@ def order_classes(network: Network) -> Network:
     """Sort the classes by size, largest first; equal ones by their tables."""
     name = network.latents[0]
     sizes = network.cpd(name)
-    profile = np.concatenate([network.cpd(name) for name in network.observed], axis=1)
+    tables = [network.cpd(column) for column in network.observed]
+    profile = np.concatenate([table.reshape(len(sizes), -1) for table in tables], axis=1)
     keys = [(-round(float(size), 12), *row) for size, row in zip(sizes, profile, strict=True)]
     return network.relabelled(name, sorted(range(len(sizes)), key=lambda k: keys[k]))
 

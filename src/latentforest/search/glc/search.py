@@ -218,13 +218,13 @@ class GlcSearch:
     def _can_win(self, draft: Draft, m: GlcFit) -> bool:
         """Whether a structure could be better than a model, whatever its parameters.
 
-        One with more parameters than cells of the table could not, nor one that would not be
-        better with the highest likelihood there is.
+        One that would not be better with the highest likelihood there is could not. Where the
+        score has no penalty, models with more parameters than cells of the table are left out.
         """
         dimension = draft.compute_dimension(self.cards)
-        if dimension > self._most_parameters:
-            return False
-        if self.criterion.penalty is None or self.highest is None:
+        if self.criterion.penalty is None:
+            return dimension <= self._most_parameters
+        if self.highest is None:
             return True
         return self.highest - self.criterion.penalty * dimension > m.score + LEAST_GAIN
 
