@@ -233,3 +233,29 @@ def test_file_takes_precedence_over_built_in_table(run, tmp_path, monkeypatch):
     Path("hiv-tests").write_text("a,b\n1,2\n2,1\n")
     facts = json.loads(run("learn", "hiv-tests", "--format", "csv", "--json").stdout)
     assert facts["data"]["rows"] == 2
+
+
+def test_generalized_latent_class_models(run, tmp_path):
+    out = tmp_path / "model.json"
+    settings = ["--set", "attached=true", "--set", "n_kicks=3", "--evaluation", "full"]
+    result = run(
+        "learn", "hiv-tests", "--learner", "glc", "--seed", "0", *settings, "--out", out, "--json"
+    )
+    facts = json.loads(result.stdout)
+    assert facts["bic"] == pytest.approx(-656.622, abs=0.001)
+    assert set(lf.load(out).observed) == set("ABCD")
+
+
+def test_direct_effects(run):
+    result = run(
+        "learn",
+        "hiv-tests",
+        "--states",
+        "2",
+        "--set",
+        "direct_effects=auto",
+        "--seed",
+        "0",
+        "--json",
+    )
+    assert json.loads(result.stdout)["bic"] == pytest.approx(-656.622, abs=0.001)
