@@ -153,9 +153,20 @@ def test_selection_by_goodness_of_fit():
 def test_the_trace_and_limits():
     model = learn("house-building", max_steps=1)
     assert model.stopped_ == "the limit of steps was reached"
-    assert model.history_["operator"][0] == "start"
-    assert len(model.history_) == 2
+    assert model.history_["phase"][0] == "start"
+    assert model.history_["phase"].count("climb") == 1
     assert learn("house-building", time_limit=1e-6).stopped_ == "the time limit was reached"
+
+
+def test_the_trace_leads_to_the_result():
+    history = learn("house-building", attached=True).history_
+    assert history["phase"][0] == "start"
+    assert {"climb", "kick"} <= set(history["phase"])
+    accepted = [
+        bic for bic, is_on in zip(history["bic"], history["accepted"], strict=True) if is_on
+    ]
+    assert max(accepted) == pytest.approx(max(history["bic"]), abs=0.01)
+    assert np.all(np.diff(accepted) > 0)
 
 
 def test_a_stopped_search_goes_on(tmp_path):

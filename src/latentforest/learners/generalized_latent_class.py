@@ -124,7 +124,8 @@ class GeneralizedLatentClass(LatentTreeLearner):
     network_, bic_, log_likelihood_, n_parameters_
         The best model. States of latent variables are sorted, the largest first.
     history_
-        One row for each step: operator, where, scores, candidates, fits of EM so far, seconds.
+        One row for each step: phase, operator, where, whether it led to the result, scores,
+        candidates, fits of EM so far, seconds.
     n_fits_
         Runs of EM, local ones included.
     n_visited_
@@ -220,6 +221,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
         self, work: Work, search: GlcSearch, was_interrupted: bool, stopped: str | None
     ) -> Learned:
         best = choose_by_p(search) if self.select == "p" else choose_by_score(search)
+        search.accept(best)
         if not was_interrupted and stopped is None:
             best = search.settle(best)
         network = put_back(best.network, work.table, keeps_names=self.start is not None)

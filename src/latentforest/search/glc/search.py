@@ -81,6 +81,8 @@ class GlcSearch:
     _regular: dict[Hashable, Draft | None] = field(default_factory=dict)
     _local: dict[Hashable, Network] = field(default_factory=dict)  # winners of local fits
     _n_evaluated: int = 0
+    _places: dict[Hashable, int] = field(default_factory=dict)  # of models in the trace
+    _origins: list[int] = field(default_factory=list)  # row before each; -1: none
 
     def __post_init__(self) -> None:
         self.columns = self.data.dataset.variables
@@ -130,14 +132,14 @@ class GlcSearch:
             found = _choose(
                 better, lambda model: (model.score - m.score) / (model.dimension - m.dimension)
             )
-        self._note(found[0], found[1], len(pool))
+        self._note("climb", found[0], found[1], m, len(pool))
         return found[1]
 
     def begin(self, structure: Any, origin: Network | None = None) -> GlcFit:
         """Fit the model that the search begins with."""
         draft = Draft.of(structure)
         m = self._fit(draft, origin)
-        self._note(Neighbour(draft, "start", ""), m, 0)
+        self._note("start", Neighbour(draft, "", ""), m, None, 0)
         return m
 
     def find_kick(self, n_best: int) -> GlcFit | None:
@@ -145,6 +147,7 @@ class GlcSearch:
         ranked = sorted(self.visited.items(), key=lambda item: -item[1].score)
         for key, model in ranked[:n_best]:
             if key not in self._expanded:
+                self._note("kick", Neighbour(model.draft, "", ""), model, None, 0)
                 return model
         return None
 
@@ -269,17 +272,27 @@ class GlcSearch:
         self.say(message)
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise SearchEnded("the time limit was reached")
-        if self.max_steps is not None and len(self.rows) > self.max_steps:
+        n_steps = sum(row["phase"] == "climb" for row in self.rows)
+        if self.max_steps is not None and n_steps >= self.max_steps:
             raise SearchEnded("the limit of steps was reached")
 
-    def _note(self, neighbour: Neighbour, model: GlcFit, n_candidates: int) -> None:
+    def _note(
+        self, phase: str, step: Neighbour, model: GlcFit, origin: GlcFit | None, n_candidates: int
+    ) -> None:
+        """Add a row to the trace; ``origin`` is the model that the step led away from."""
+        self._origins.append(-1 if origin is None else self._places[origin.draft.exact_key])
+        self._places[model.draft.exact_key] = len(self.rows)
+        penalty = 0.5 * math.log(self.data.total_weight)
         self.rows.append(
             {
                 "step": len(self.rows),
-                "operator": neighbour.operator,
-                "where": neighbour.where,
+                "phase": phase,
+                "operator": step.operator,
+                "where": step.where,
+                "accepted": False,
                 "log_likelihood": model.log_likelihood,
                 "n_parameters": model.dimension,
+                "bic": model.log_likelihood - penalty * model.dimension,
                 "score": model.score,
                 "n_latents": len(model.draft.sizes),
                 "candidates": n_candidates,
@@ -287,6 +300,15 @@ class GlcSearch:
                 "seconds": round(time.monotonic() - self._began, 3),
             }
         )
+
+    def accept(self, model: GlcFit) -> None:
+        """Take a model for the result, and mark the way that led to it."""
+        if model.draft.exact_key not in self._places:
+            self._note("result", Neighbour(model.draft, "", ""), model, None, 0)
+        place = self._places[model.draft.exact_key]
+        while place >= 0 and not self.rows[place]["accepted"]:
+            self.rows[place]["accepted"] = True
+            place = self._origins[place]
 
 
 def is_better(m1: GlcFit, m: GlcFit) -> bool:
