@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from latentforest.data.variable import Variable
-from latentforest.model.structure import MAX_PARENTS, Structure
+from latentforest.model.structure import MAX_PARENTS
 from latentforest.search.glc.draft import Draft
 from latentforest.search.naming import name_new_latent
 
@@ -260,9 +259,3 @@ _STEPS: tuple[Callable[[Draft, Screen], Iterator[Neighbour]], ...] = (
     _split_latents,
     _remove_latents,
 )
-
-
-def make_latent_class(columns: Sequence[Variable], name: str, n_states: int) -> Structure:
-    """Return the structure of a latent class model."""
-    latent = Variable.hidden(name, n_states)
-    return Structure([latent, *columns], {column.name: name for column in columns})
