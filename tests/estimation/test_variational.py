@@ -10,6 +10,7 @@ from tests.reference.evidence import (
 )
 
 from latentforest import Dataset, Variable
+from latentforest.datasets import load
 from latentforest.errors import ParameterError
 from latentforest.estimation.conjugate_priors import Priors
 from latentforest.estimation.em import EMSettings, fit
@@ -21,6 +22,7 @@ from latentforest.estimation.variational import (
     from_parameters,
 )
 from latentforest.inference.forest import Forest, PatternedData
+from latentforest.inference.junction_tree import JunctionTree
 from latentforest.kernels.variational.posteriors import digamma
 from latentforest.model.conjugate import NormalGamma
 from latentforest.model.structure import Structure
@@ -210,3 +212,23 @@ def test_wrong_shapes_are_refused():
         fit_posterior(forest, prior, prior[:-1])
     with pytest.raises(ParameterError, match="rate must be positive"):
         NormalGamma(0.0, 1.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("is_forest", [True, False])
+def test_posteriors_on_a_junction_tree(is_forest):
+    table = load("coleman-panel")
+    parents = dict.fromkeys("ABCD", ("X",))
+    if not is_forest:
+        parents |= {"B": ("X", "A"), "C": ("X", "A")}
+    structure = Structure([Variable.hidden("X", 2), *table.variables], parents)
+    prior, data = pack_priors(structure, Priors(table)), PatternedData(table)
+    theta = random_starts(structure, table, 1, 0)[0]
+    start = from_parameters(structure, theta, prior, table.total_weight)
+    engine = JunctionTree(structure, data, is_variational=True)
+    result = fit_posterior(engine, start, prior, EMSettings(500, 1e-10))
+    assert (np.diff(result.monitor.trajectory) >= -1e-8).all()
+    assert result.monitor.converged
+    if is_forest:
+        forest = Forest(structure, data, is_variational=True)
+        expected = fit_posterior(forest, start, prior, EMSettings(500, 1e-10))
+        assert result.objective == pytest.approx(expected.objective, rel=1e-12)
