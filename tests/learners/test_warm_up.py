@@ -13,36 +13,42 @@ from latentforest.learners.warm_up_jobs import FIRST, FIRST_SEARCH, JOBS, WarmUp
 
 AFTERWARDS = """
 import importlib, json, pkgutil, warnings
-from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 import latentforest as lf
 from latentforest.learners.registry import LEARNERS
 from latentforest.learners.warm_up import run_job
-from latentforest.learners.warm_up_jobs import JOBS, make_table
+from latentforest.learners.warm_up_jobs import JOBS, make_groups, make_table
 
 for job in JOBS:
     run_job(job)
 names = [found.name for found in pkgutil.walk_packages(lf.__path__, "latentforest.")]
 modules = [importlib.import_module(name) for name in names if not name.endswith("__main__")]
-kernels = {
-    f"{value.py_func.__module__}.{value.py_func.__name__}": len(value.overloads)
-    for module in modules
-    if not module.__name__.startswith("latentforest.kernels.")
-    for value in vars(module).values()
-    if isinstance(value, Dispatcher) and not isinstance(value._cache, NullCache)
-}
+
+
+def list_kernels(inside):
+    return {
+        f"{value.py_func.__module__}.{value.py_func.__name__}": len(value.overloads)
+        for module in modules
+        if module.__name__.startswith("latentforest.kernels.") == inside
+        for value in vars(module).values()
+        if isinstance(value, Dispatcher) and not isinstance(value._cache, NullCache)
+    }
+
+
+kernels, before = list_kernels(False), list_kernels(True)
 warnings.simplefilter("ignore")
-with event.install_recorder("numba:compile") as recorder:
-    for entry in LEARNERS:
-        for shape in ((5, 0), (0, 5), (4, 3)):
-            for missing in (False, True):
-                table = make_table(*shape, missing, n_rows=150)
-                learner = entry.load()(**entry.quick)
-                if "random_state" in learner.get_params():
-                    learner.set_params(random_state=1)
-                learner.fit(table).score(table)
-compiled = [str(each.data["dispatcher"]) for _, each in recorder.buffer]
+for entry in LEARNERS:
+    for shape in ((5, 0), (0, 5), (4, 3)):
+        for missing in (False, True):
+            table = make_table(*shape, missing, n_rows=150)
+            learner = entry.load()(**entry.quick)
+            if "random_state" in learner.get_params():
+                learner.set_params(random_state=1)
+            learner.fit(table).score(table)
+for table in (make_groups(0, 1), make_groups(2, 1), lf.datasets.load("hiv-tests")):
+    lf.EAST(random_state=1).fit(table)
+compiled = [name for name, n in list_kernels(True).items() if n != before[name]]
 print(json.dumps({"kernels": kernels, "compiled": compiled}))
 """
 

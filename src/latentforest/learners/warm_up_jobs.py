@@ -44,6 +44,7 @@ def _list_jobs() -> Iterator[WarmUpJob]:
         yield WarmUpJob(entry.name, _Fits(entry), FIRST_SEARCH if searches else FIRST)
     yield WarmUpJob("stepwise EM", _fit_stepwise)
     yield WarmUpJob("data completion", _complete_data, FIRST_SEARCH)
+    yield WarmUpJob("whole searches", _search_to_the_end, FIRST_SEARCH)
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,29 @@ def _complete_data() -> None:
     for table in (make_table(6, 0), make_table(4, 4, missing=True)):
         for start in (None, "bridged-islands"):
             _fit("EAST", table, evaluation="dc", start=start, **SHORT)
+
+
+def _search_to_the_end() -> None:
+    """Search for trees of several latent variables, so that every operator has its turn."""
+    for table in (make_groups(0), make_groups(2)):
+        _fit("EAST", table, mu=2, nu=3)
+
+
+def make_groups(n_continuous: int, seed: int = 0) -> Dataset:
+    """Draw three groups of columns, each with clusters of its own that depend on each other."""
+    import numpy as np
+
+    from latentforest.data import Dataset
+
+    random, n_rows = np.random.default_rng(seed), 400
+    cluster, columns = random.integers(0, 2, n_rows), dict[str, Any]()
+    for group in "uvw":
+        cluster = np.where(random.random(n_rows) < 0.8, cluster, random.integers(0, 2, n_rows))
+        for j in range(4):
+            columns[f"{group}{j}"] = _draw_categories(cluster, random)
+        for j in range(n_continuous):
+            columns[f"{group}x{j}"] = (2 * cluster + random.normal(size=n_rows)).round(4)
+    return Dataset.from_table(columns)
 
 
 def _fit_long_tables() -> None:
