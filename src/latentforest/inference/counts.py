@@ -74,6 +74,8 @@ class CountingTable:
     ----------
     data
         Categorical columns without missing values.
+    only_seen
+        Whether only states with weight count as states of a column.
 
     Attributes
     ----------
@@ -81,6 +83,8 @@ class CountingTable:
         Names of the columns and their numbers of states.
     codes
         Shape ``(n_columns, n_rows)``.
+    states
+        What each code of a column stands for: the code in the data.
     weights, total
         Weights of the merged rows, and their sum.
     is_whole
@@ -97,14 +101,20 @@ class CountingTable:
            [45., 22.]])
     """
 
-    def __init__(self, data: Dataset) -> None:
+    def __init__(self, data: Dataset, only_seen: bool = False) -> None:
         _check_complete(data)
         merged, _ = data.with_weights(_round_weights(data.weights)).merged()
         kept = merged.weights > 0
+        columns = [column[kept] for column in merged.columns]
         self.names = data.names
-        self.cards = np.array([variable.n_states for variable in data.variables], dtype=np.int64)
+        self.states: list[AnyArray] = [np.arange(v.n_states) for v in data.variables]
+        if only_seen:
+            self.states = [np.unique(column) for column in columns]
+            pairs = zip(self.states, columns, strict=True)
+            columns = [np.searchsorted(states, column) for states, column in pairs]
+        self.cards = np.array([len(states) for states in self.states], dtype=np.int64)
         kind = np.uint8 if self.cards.max() <= 256 else np.int32
-        self.codes: AnyArray = np.stack([column[kept].astype(kind) for column in merged.columns])
+        self.codes: AnyArray = np.stack([column.astype(kind) for column in columns])
         self.weights: FloatArray = np.ascontiguousarray(merged.weights[kept])
         self.total = float(self.weights.sum())
         self.is_whole = bool(np.all(self.weights == np.rint(self.weights)))
@@ -121,6 +131,7 @@ class CountingTable:
         table.__dict__.update(self.__dict__)
         table.__dict__.pop("_bits", None)
         table.names = tuple(self.names[j] for j in order)
+        table.states = [self.states[j] for j in order]
         table.cards, table.codes = self.cards[list(order)], self.codes[list(order)]
         table._patterns = PatternStore(list(table.codes), table.cards.tolist())
         return table
@@ -128,6 +139,18 @@ class CountingTable:
     def count_cells(self, columns: Mask) -> float:
         """Number of configurations of a set, whether they occur or not."""
         return float(math.prod(self.cards[list_bits(columns)].tolist()))
+
+    def count_set(self, columns: Mask) -> tuple[FloatArray, LongArray]:
+        """Count the configurations of a set that occur.
+
+        Returns the counts, and the codes of each configuration, an axis for the columns.
+        """
+        pattern = self._number(columns)
+        counts = np.bincount(pattern.codes, self.weights, pattern.n_patterns).astype(np.float64)
+        first = np.zeros(pattern.n_patterns, np.int64)
+        first[pattern.codes[::-1]] = np.arange(len(pattern.codes))[::-1]
+        seen = counts > 0  # the states of a single column are all numbered
+        return counts[seen], self.codes[list_bits(columns)][:, first[seen]].T.astype(np.int64)
 
     def count_family(self, variable: int, parents: Sequence[int]) -> FamilyCounts:
         """Count a variable's states in each configuration of its parents that occurs."""
