@@ -26,6 +26,7 @@ EXACT_BITS = 52  # sums of whole numbers of so many bits are exact in float64
 BUFFER = 1 << 22  # counts of candidates that are made at a time
 PIECE_WORDS = 256  # words of a set of rows that are counted at a time
 MOST_REPEATS = 8.0  # whole weights become repeated rows while these are not so many times more
+FEW_BITS = 12  # up to so many are listed one by one
 BITS_GAIN = 256.0  # comparing so many sets of rows takes no longer than counting row by row
 
 
@@ -245,7 +246,12 @@ class _RowBits:
 
 def list_bits(columns: Mask) -> list[int]:
     """List the columns of a set."""
-    return [bit.bit_length() - 1 for bit in single_bits(columns)]
+    if columns.bit_count() < FEW_BITS:
+        return [bit.bit_length() - 1 for bit in single_bits(columns)]
+    packed = columns.to_bytes((columns.bit_length() + 7) // 8, "little")
+    bits = np.unpackbits(np.frombuffer(packed, np.uint8), bitorder="little")
+    found: list[int] = np.flatnonzero(bits).tolist()
+    return found
 
 
 def _check_complete(data: Dataset) -> None:

@@ -52,5 +52,6 @@ def predict_values(network: Network, rows: Dataset, column: str, n_jobs: int | N
     if not variable.is_categorical:
         filled: AnyArray = complete_rows(network, rows, None, n_jobs)[0].column(column)
         return filled
-    states: AnyArray = np.array(variable.states, dtype=object)
-    return np.take(states, np.argmax(find_probabilities(network, rows, column, n_jobs), axis=1))
+    best = np.argmax(find_probabilities(network, rows, column, n_jobs), axis=1)
+    labels: AnyArray = np.array(variable.states, dtype=object)[best]
+    return labels

@@ -84,6 +84,8 @@ class FamilyScores:
         self.table, self.names = table, table.names
         self.set_score: SetScore = make_family_score(criterion, table, prior)
         self.n_counted = 0
+        self._cards: list[int] = table.cards.tolist()
+        self._most_states = max(self._cards)
         kinds = range(self.set_score.n_kinds)
         self._kinds = [self.set_score.find_kinds(j) for j in range(table.n_columns)]
         self._values: list[dict[Mask, float]] = [
@@ -127,7 +129,10 @@ class FamilyScores:
     def list_additions(self, variable: int, parents: Mask, candidates: Mask) -> list[int]:
         """List the candidates with which a variable's table would not be too large."""
         most = MOST_CELLS / self.table.count_cells(parents | 1 << variable)
-        return [j for j in list_bits(candidates) if self.table.cards[j] <= most]
+        listed = list_bits(candidates)
+        if self._most_states <= most:
+            return listed
+        return [j for j in listed if self._cards[j] <= most]
 
     def value(self, columns: Mask, kind: int = 0) -> float:
         """Value of a set of columns."""
