@@ -33,11 +33,11 @@ def estimate_complete(structure: Structure, data: Dataset) -> Network:
     Examples
     --------
     >>> from latentforest.data import Variable
-    >>> columns = [[0, 0, 0, 1, 1, 1], [1.0, 2, 3, 1, 2, 3], [2.0, 5, 5, 1, 0, 2]]
+    >>> columns = [[0, 0, 0, 1, 1, 1], [1.0, 2, 3, 1, 2, 3], [2.0, 5, 5, 2, 1, 3]]
     >>> data = Dataset([Variable("a", ("0", "1")), Variable("x"), Variable("y")], columns)
     >>> network = estimate_complete(Structure(data.variables, {"y": ("a", "x")}), data)
     >>> network.cpd("y").round(3).tolist()
-    [[1.0, 1.5, 0.5], [0.0, 0.5, 0.5]]
+    [[1.0, 1.5, 0.5], [1.0, 0.5, 0.5]]
     """
     _check(structure, data)
     table = data.select(structure.names)
