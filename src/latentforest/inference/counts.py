@@ -104,7 +104,7 @@ class CountingTable:
 
     def __init__(self, data: Dataset, only_seen: bool = False) -> None:
         _check_complete(data)
-        merged, _ = data.with_weights(_round_weights(data.weights)).merged()
+        merged, _ = data.with_weights(round_weights(data.weights)).merged()
         kept = merged.weights > 0
         columns = [column[kept] for column in merged.columns]
         self.names = data.names
@@ -265,7 +265,7 @@ def _check_complete(data: Dataset) -> None:
             )
 
 
-def _round_weights(weights: FloatArray) -> FloatArray:
+def round_weights(weights: FloatArray) -> FloatArray:
     """Round weights so that all sums of them are exact; whole ones stay as they are."""
     exponent = math.frexp(math.fsum(weights))[1]
     whole = np.rint(np.ldexp(weights, EXACT_BITS - exponent))
@@ -278,15 +278,20 @@ def count_tables(structure: Structure, data: Dataset) -> FloatArray:
 
     Each family is counted on the rows in which it is complete.
     """
-    columns = dict(zip(data.names, data.columns, strict=True))
     counts = np.empty(structure.n_values)
     for name in structure.names:
-        table = structure.table_view(counts, name)
-        family = [columns[each].astype(np.intp) for each in (*structure.parents(name), name)]
-        is_there = np.logical_and.reduce([codes >= 0 for codes in family])
-        cells = np.ravel_multi_index([codes[is_there] for codes in family], table.shape)
-        table[...] = np.bincount(cells, data.weights[is_there], table.size).reshape(table.shape)
+        structure.table_view(counts, name)[...] = count_table(structure, data, name)
     return counts
+
+
+def count_table(structure: Structure, data: Dataset, name: str) -> FloatArray:
+    """Return the counts of the table of one categorical variable."""
+    shape = structure.shape(name)
+    family = [data.column(each).astype(np.intp) for each in (*structure.parents(name), name)]
+    is_there = np.logical_and.reduce([codes >= 0 for codes in family])
+    cells = np.ravel_multi_index([codes[is_there] for codes in family], shape)
+    counts: FloatArray = np.bincount(cells, data.weights[is_there], math.prod(shape)).astype(float)
+    return counts.reshape(shape)
 
 
 def normalize_tables(structure: Structure, counts: FloatArray) -> FloatArray:
