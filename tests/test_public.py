@@ -14,6 +14,7 @@ from latentforest import learners
 
 PUBLIC = [
     "EAST",
+    "BayesianNetworkSearch",
     "BinaryForest",
     "BridgedIslands",
     "ChowLiu",

@@ -206,7 +206,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         >>> from latentforest import ChowLiu, datasets
         >>> data = datasets.load("role-conflict")
         >>> ChowLiu().fit(data).predict_column(data.take([0, 3]), "D").tolist()
-        ['+', '+']
+        ['+', '-']
         """
         check_is_fitted(self, "network_")
         rows = hide_column(X, self.variables_, column)

@@ -38,8 +38,8 @@ from latentforest.search.dags.canonical import order_columns
 from latentforest.search.dags.constraints import ArcConstraints, check_tables, read_constraints
 from latentforest.search.dags.family_scores import (
     Arc,
-    Families,
     FamilyScores,
+    ScoredFamilies,
     read_arc_weights,
 )
 from latentforest.search.dags.mixed_canonical import canonical_order
@@ -180,6 +180,11 @@ class BayesianNetworkSearch(NetworkLearner):
     ) -> None:
         self._keep(locals())
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
     def _learn(self, work: Work) -> Learned:
         self._check(work.table)
         families = self._make_families(work.table)
@@ -218,7 +223,7 @@ class BayesianNetworkSearch(NetworkLearner):
                 f"start must be a network, a structure or one of {known}, got {self.start!r}"
             )
 
-    def _make_families(self, data: Dataset) -> Families:
+    def _make_families(self, data: Dataset) -> ScoredFamilies:
         """Lay the table out for counting, its columns in an order that follows from the content."""
         data = data.with_seen_states()
         if not all(variable.is_categorical for variable in data.variables):
@@ -237,7 +242,7 @@ class BayesianNetworkSearch(NetworkLearner):
         weights = read_arc_weights(table.names, self.arc_probabilities)
         return FamilyScores(table, self.criterion, prior, weights)
 
-    def _read_constraints(self, families: Families) -> ArcConstraints:
+    def _read_constraints(self, families: ScoredFamilies) -> ArcConstraints:
         constraints = read_constraints(
             families.names, self.required, self.forbidden, self.max_parents, self.tiers
         )
@@ -245,7 +250,7 @@ class BayesianNetworkSearch(NetworkLearner):
             check_tables(families.table, constraints)
         return constraints
 
-    def _open(self, work: Work, families: Families, constraints: ArcConstraints) -> DagSearch:
+    def _open(self, work: Work, families: ScoredFamilies, constraints: ArcConstraints) -> DagSearch:
         settings = DagSearchSettings(
             self.method, int(self.n_restarts), int(self.n_tabu), work.seed, work.data.n_jobs
         )

@@ -13,6 +13,8 @@ import numpy as np
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.types import FloatArray, LongArray
 
+FEW_COUNTS = 16  # whole counts below this are looked up
+
 
 @kernel
 def tabulate_terms(n_terms: int, scale: float) -> FloatArray:
@@ -45,6 +47,23 @@ def sum_terms(
         start = ends[i]
 
 
+@part
+def tabulate_gamma_terms(prior: float, terms: FloatArray, scale: float) -> None:
+    """Set the terms log Γ(a + n) - log Γ(a) of the counts 0, 1, …, in units of ``1 / scale``."""
+    total = 0.0
+    for count in range(terms.shape[0]):
+        terms[count] = np.rint(total * scale)
+        total += math.log(prior + count)
+
+
+@part
+def find_gamma_term(count: float, prior: float, terms: FloatArray, scale: float) -> float:
+    """Look the term of a small whole count up, or compute it."""
+    if count < terms.shape[0] and count == math.floor(count):
+        return float(terms[int(count)])
+    return float(np.rint((math.lgamma(prior + count) - math.lgamma(prior)) * scale))
+
+
 @kernel
 def sum_gamma_terms(
     counts: FloatArray, ends: LongArray, priors: FloatArray, scale: float, sums: FloatArray
@@ -54,14 +73,11 @@ def sum_gamma_terms(
     Terms are whole numbers of grid units.
     """
     start = 0
+    terms = np.empty(FEW_COUNTS)
     for i in range(ends.shape[0]):
-        total, prior = 0.0, priors[i]
-        empty = math.lgamma(prior)
-        last, term = -1.0, 0.0
+        total = 0.0
+        tabulate_gamma_terms(priors[i], terms, scale)
         for place in range(start, ends[i]):
-            count = counts[place]
-            if count != last:  # equal counts often lie side by side
-                last, term = count, np.rint((math.lgamma(prior + count) - empty) * scale)
-            total += term
+            total += find_gamma_term(counts[place], priors[i], terms, scale)
         sums[i] = total
         start = ends[i]

@@ -17,9 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.inference.counts import CountingTable, JointCounts
+from latentforest.kernels.counts.subsets import measure_dirichlet_subsets
 from latentforest.kernels.counts.terms import sum_gamma_terms
 from latentforest.kernels.types import FloatArray
-from latentforest.scores.families.set_score import SetScore
+from latentforest.scores.families.set_score import SetScore, multiply_out
 
 
 class PriorCount(NamedTuple):
@@ -82,4 +83,23 @@ class DirichletScore(SetScore):
         sums = np.empty(len(joints.ends))
         sum_gamma_terms(joints.counts, joints.ends, priors, self.scale, sums)
         values: FloatArray = sums / self.scale
+        return values
+
+    def measure_subsets(self, most_cells: float, most_columns: int, kind: int) -> FloatArray:
+        """Return the values of all subsets of the columns, by bit masks; -inf beyond the bounds."""
+        table = self._table
+        weights, sizes = np.unique(table.weights, return_inverse=True)
+        values = np.full(1 << table.n_columns, -np.inf)
+        measure_dirichlet_subsets(
+            table.codes,
+            table.cards,
+            sizes.astype(np.int64).ravel(),
+            weights,
+            *self._priors[kind],
+            self.scale,
+            most_columns,
+            values,
+        )
+        values[multiply_out(table.cards.tolist()) > most_cells] = -np.inf
+        values /= self.scale
         return values

@@ -46,7 +46,7 @@ class PriorNetworkScore(SetScore):
     >>> table, prior = CountingTable(data), Independence().fit(data).network_
     >>> score = PriorNetworkScore(table, prior, 2.0)
     >>> round(float(score.measure_additions(0b1, [1], 0)[0]), 2)
-    -265.62
+    692.43
     """
 
     def __init__(self, table: CountingTable, network: Network, size: float) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from latentforest.inference.patterns import Mask
 from latentforest.search.dags.constraints import ArcConstraints
 from latentforest.search.dags.dag import Dag
-from latentforest.search.dags.family_scores import Families
+from latentforest.search.dags.family_scores import ScoredFamilies
 from latentforest.search.dags.hill_climbing import climb
 from latentforest.search.dags.watch import NOBODY, Watch
 
@@ -20,7 +20,7 @@ STEPS_BETWEEN = 256  # between two looks at the clock
 
 
 def anneal(
-    families: Families,
+    families: ScoredFamilies,
     constraints: ArcConstraints,
     rng: np.random.Generator,
     start: Sequence[Mask] | None = None,
@@ -72,7 +72,7 @@ def anneal(
 
 
 def _propose(
-    families: Families,
+    families: ScoredFamilies,
     constraints: ArcConstraints,
     dag: Dag,
     child: int,

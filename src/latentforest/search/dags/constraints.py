@@ -10,7 +10,7 @@ from latentforest.errors import ParameterError
 from latentforest.inference.counts import CountingTable, list_bits
 from latentforest.inference.patterns import Mask
 from latentforest.model.structure import MAX_PARENTS
-from latentforest.search.dags.family_scores import MOST_CELLS, Arc, Families
+from latentforest.search.dags.family_scores import MOST_CELLS, Arc, ScoredFamilies
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class ArcConstraints:
     allowed: tuple[Mask, ...]
     max_parents: int
 
-    def list_additions(self, families: Families, child: int, parents: Mask) -> list[int]:
+    def list_additions(self, families: ScoredFamilies, child: int, parents: Mask) -> list[int]:
         """List the columns that may become parents of a variable that has some."""
         if parents.bit_count() >= self.max_parents:
             return []
         return families.list_additions(child, parents, self.allowed[child] & ~parents)
 
-    def can_add(self, families: Families, child: int, parents: Mask, added: int) -> bool:
+    def can_add(self, families: ScoredFamilies, child: int, parents: Mask, added: int) -> bool:
         """Whether a column may become a further parent of a variable."""
         is_allowed = self.allowed[child] >> added & 1 and parents.bit_count() < self.max_parents
         return bool(is_allowed) and bool(families.list_additions(child, parents, 1 << added))

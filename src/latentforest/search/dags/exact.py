@@ -15,13 +15,15 @@ from latentforest.inference.counts import list_bits
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray
 from latentforest.search.dags.constraints import ArcConstraints
-from latentforest.search.dags.family_scores import MOST_CELLS, Families, FamilyScores
+from latentforest.search.dags.family_scores import MOST_CELLS, FamilyScores, ScoredFamilies
 
 MOST_COLUMNS = 22  # memory is columns times 2^columns times four bytes: 370 MB
 SLACK = 1.0 + 1e-9  # no bound hangs on the last bits
 
 
-def find_best_parents(families: Families, constraints: ArcConstraints) -> tuple[list[Mask], bool]:
+def find_best_parents(
+    families: ScoredFamilies, constraints: ArcConstraints
+) -> tuple[list[Mask], bool]:
     """Find the network of the highest score.
 
     Of equally good networks, one is taken that depends on the order of the columns only.
@@ -77,7 +79,7 @@ def score_all_families(
     )
 
 
-def score_one_by_one(families: Families, constraints: ArcConstraints) -> FloatArray:
+def score_one_by_one(families: ScoredFamilies, constraints: ArcConstraints) -> FloatArray:
     """Score all families of any kind, the parents of each in the order of ``tabulate_families``."""
     n = families.n_columns
     scores = np.full((n, 1 << (n - 1)), -np.inf)
@@ -92,7 +94,7 @@ def score_one_by_one(families: Families, constraints: ArcConstraints) -> FloatAr
     return scores
 
 
-def _score(families: Families, variable: int, parents: Mask) -> float:
+def _score(families: ScoredFamilies, variable: int, parents: Mask) -> float:
     """Score a family that may be impossible, because of its kinds or size."""
     known = 0
     for j in list_bits(parents):  # added one by one, each must be possible

@@ -21,7 +21,7 @@ MOST_BYTES = 1 << 28  # of values that are kept for sets with each further colum
 MOST_VALUES = 1 << 20  # of single sets
 
 
-class Families(Protocol):
+class ScoredFamilies(Protocol):
     """What searches over networks see of a table: the scores of variables given their parents."""
 
     n_counted: int

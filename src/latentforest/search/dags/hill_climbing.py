@@ -15,14 +15,14 @@ from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.search.dags.constraints import ArcConstraints
 from latentforest.search.dags.dag import Dag, mark_bits
-from latentforest.search.dags.family_scores import Families
+from latentforest.search.dags.family_scores import ScoredFamilies
 from latentforest.search.dags.watch import NOBODY, Watch
 
 Ints = Sequence[int] | LongArray
 
 
 def climb(
-    families: Families,
+    families: ScoredFamilies,
     constraints: ArcConstraints,
     start: Sequence[Mask] | None = None,
     watch: Watch = NOBODY,
@@ -59,7 +59,7 @@ def climb(
 
 
 def climb_both_ways(
-    families: Families,
+    families: ScoredFamilies,
     constraints: ArcConstraints,
     start: Sequence[Mask] | None = None,
     watch: Watch = NOBODY,
@@ -74,7 +74,7 @@ def climb_both_ways(
 
 
 def search_tabu(
-    families: Families,
+    families: ScoredFamilies,
     constraints: ArcConstraints,
     start: Sequence[Mask] | None = None,
     n_tabu: int = 100,
@@ -127,7 +127,7 @@ class _Climb:
     """
 
     def __init__(
-        self, families: Families, constraints: ArcConstraints, start: Sequence[Mask]
+        self, families: ScoredFamilies, constraints: ArcConstraints, start: Sequence[Mask]
     ) -> None:
         n = families.n_columns
         self._families, self._constraints = families, constraints

@@ -18,7 +18,7 @@ from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import LongArray
 from latentforest.search.dags.constraints import ArcConstraints
 from latentforest.search.dags.dag import mark_bits, sort_topologically
-from latentforest.search.dags.family_scores import Families
+from latentforest.search.dags.family_scores import ScoredFamilies
 from latentforest.search.dags.hill_climbing import climb
 from latentforest.search.dags.watch import NOBODY, Watch
 from latentforest.search.ended import SearchEnded
@@ -50,7 +50,7 @@ class OrderSearch:
 
     def __init__(
         self,
-        families: Families,
+        families: ScoredFamilies,
         constraints: ArcConstraints,
         n_jobs: int = 1,
         watch: Watch = NOBODY,

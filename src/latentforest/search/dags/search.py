@@ -16,7 +16,7 @@ from latentforest.inference.patterns import Mask
 from latentforest.search.dags.annealing import anneal
 from latentforest.search.dags.constraints import ArcConstraints
 from latentforest.search.dags.exact import find_best_parents
-from latentforest.search.dags.family_scores import Families
+from latentforest.search.dags.family_scores import ScoredFamilies
 from latentforest.search.dags.hill_climbing import climb_both_ways, search_tabu
 from latentforest.search.dags.order_search import OrderedNetwork, OrderSearch
 from latentforest.search.dags.starts import draw_random_parents
@@ -76,7 +76,7 @@ class DagSearch:
         Why the search ended early, if it did; whether that was Ctrl-C.
     """
 
-    families: Families
+    families: ScoredFamilies
     constraints: ArcConstraints
     settings: DagSearchSettings
     start: Sequence[Mask]

@@ -13,12 +13,12 @@ from latentforest.model.spanning import direct, spanning_forest
 from latentforest.model.structure import Structure
 from latentforest.search.dags.constraints import ArcConstraints
 from latentforest.search.dags.dag import Dag
-from latentforest.search.dags.family_scores import Families
+from latentforest.search.dags.family_scores import ScoredFamilies
 
 RANDOM_PARENTS = 1.0  # of a column, on average, in a random network
 
 
-def find_chow_liu_parents(families: Families, constraints: ArcConstraints) -> list[Mask]:
+def find_chow_liu_parents(families: ScoredFamilies, constraints: ArcConstraints) -> list[Mask]:
     """Return the best forest by the criterion, as far as the constraints allow its arcs."""
     n = families.n_columns
     gains = np.full((n, n), -np.inf)
@@ -34,7 +34,7 @@ def find_chow_liu_parents(families: Families, constraints: ArcConstraints) -> li
 
 
 def draw_random_parents(
-    families: Families, constraints: ArcConstraints, rng: np.random.Generator
+    families: ScoredFamilies, constraints: ArcConstraints, rng: np.random.Generator
 ) -> list[Mask]:
     """Draw a network: random arcs, as many as there are columns, that go along a random order."""
     n = families.n_columns
@@ -52,7 +52,9 @@ def read_parents(structure: Structure, names: Sequence[str]) -> list[Mask]:
     return [sum(1 << places[parent] for parent in structure.parents(name)) for name in names]
 
 
-def check_start(parents: Sequence[Mask], families: Families, constraints: ArcConstraints) -> None:
+def check_start(
+    parents: Sequence[Mask], families: ScoredFamilies, constraints: ArcConstraints
+) -> None:
     """Refuse a start that breaks the constraints."""
     for j, mask in enumerate(parents):
         extra, lacking = mask & ~constraints.allowed[j], constraints.required[j] & ~mask
@@ -68,7 +70,7 @@ def check_start(parents: Sequence[Mask], families: Families, constraints: ArcCon
 
 
 def _add_arcs(
-    families: Families, constraints: ArcConstraints, arcs: Sequence[tuple[int, int]]
+    families: ScoredFamilies, constraints: ArcConstraints, arcs: Sequence[tuple[int, int]]
 ) -> list[Mask]:
     """Add arcs (child, parent) to the required ones, those that are possible."""
     dag = Dag(constraints.required)
