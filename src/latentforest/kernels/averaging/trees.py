@@ -51,7 +51,7 @@ def sum_trees(log_weights: FloatArray, meshes: FloatArray) -> float:
         for i in range(v):
             through = here[i, v] - at
             for j in range(i + 1, v):
-                there[i, j] = _add(here[i, j], through + here[j, v])
+                there[i, j] = add_logs(here[i, j], through + here[j, v])
     return total
 
 
@@ -91,7 +91,7 @@ def _take(meshes: FloatArray, v: int) -> FloatArray:
 
 
 @part
-def _add(a: float, b: float) -> float:
+def add_logs(a: float, b: float) -> float:
     """Logarithm of the sum of two numbers given by theirs."""
     if a < b:
         a, b = b, a

@@ -26,7 +26,7 @@ from latentforest.scores.edges import edge_score
 
 def check_sample_size(size: Any) -> float:
     """Refuse an equivalent sample size that is not positive."""
-    if not (isinstance(size, numbers.Real) and 0 < size < math.inf):
+    if not (isinstance(size, numbers.Real) and 0 < float(size) < math.inf):
         raise ParameterError(f"equivalent_sample_size must be positive, got {size!r}")
     return float(size)
 
