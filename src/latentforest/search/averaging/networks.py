@@ -174,7 +174,7 @@ def average_networks(
     --------
     >>> from latentforest.datasets import load
     >>> average = average_networks(load("role-conflict"))
-    >>> average.is_exact, round(average.edges[1, 3], 3)
+    >>> average.is_exact, round(float(average.edges[1, 3]), 3)
     (True, 0.995)
     """
     if prior not in STRUCTURE_PRIORS:
