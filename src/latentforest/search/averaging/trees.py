@@ -7,28 +7,20 @@ are equal for trees with the same independences (BDeu).
 from __future__ import annotations
 
 import math
-import numbers
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.table import Table
-from latentforest.errors import DataError, ParameterError
+from latentforest.errors import DataError
+from latentforest.estimation.priors import check_sample_size
 from latentforest.inference.counts import CountingTable
 from latentforest.inference.information import pair_scores
 from latentforest.inference.tree_sums import TreeSum, add_up_tilted, add_up_trees
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.scores.edges import edge_score
-
-
-def check_sample_size(size: Any) -> float:
-    """Refuse an equivalent sample size that is not positive."""
-    if not (isinstance(size, numbers.Real) and 0 < float(size) < math.inf):
-        raise ParameterError(f"equivalent_sample_size must be positive, got {size!r}")
-    return float(size)
 
 
 class TreeAverage:
