@@ -1,0 +1,280 @@
+"""Averages over structures: time and precision, and predictions beside the single best model's.
+
+Run ``python benchmarks/averaging.py [trees] [exact] [best] [chains] [alarm] [east]``, by default
+all. ``alarm`` and ``chains`` draw rows from the network in pgmpy's package with
+``tools/sample_network.py`` of the folder beside the data sets. Times are wall time of one thread,
+compilation not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from common import SHARED, median_seconds, print_table, read_shared
+from latentforest import EAST, Dataset, Network, Structure, Variable
+from latentforest.data.table import Table
+from latentforest.errors import LatentForestWarning
+from latentforest.inference.counts import CountingTable, list_bits
+from latentforest.inference.network_sums import add_up_networks
+from latentforest.inference.rows import AveragedRows
+from latentforest.inference.tree_sums import add_up_trees
+from latentforest.learners.base import Learned, NetworkLearner, Work
+from latentforest.learners.model_average import ModelAverage
+from latentforest.scores.validation import split_weights
+from latentforest.search.averaging.best import best_networks
+from latentforest.search.averaging.networks import ChainSettings, average_networks
+from latentforest.search.dags.constraints import read_constraints
+from latentforest.search.dags.family_scores import FamilyScores
+from latentforest.search.dags.hill_climbing import climb
+
+N_SEEDS = 10
+N_TEST = 5_000
+N_FOLDS = 3
+
+
+class Climbing(NetworkLearner):
+    """Hill climbing over networks of the columns by BIC, from a random network with few arcs.
+
+    Seed zero starts from the empty network.
+    """
+
+    n_jobs, time_limit, progress = None, None, False
+
+    def __init__(self, n_arcs: int = 0, random_state: Any = None) -> None:
+        self._keep(locals())
+
+    def _learn(self, work: Work) -> Learned:
+        table = CountingTable(work.table)
+        constraints, scores = read_constraints(table.names), FamilyScores(table, "bic")
+        parents = climb(scores, constraints, self._draw(table.n_columns, work.seed))
+        names = {
+            name: tuple(table.names[j] for j in list_bits(mask))
+            for name, mask in zip(table.names, parents, strict=True)
+        }
+        structure = Structure(work.table.variables, names)
+        network = Network(structure, np.concatenate([_uniform(structure, n) for n in names]))
+        score = sum(map(scores.score, range(table.n_columns), parents))
+        return Learned(network, 0.0, Table({}), {"score": score})
+
+    def _draw(self, n: int, seed: int) -> list[int]:
+        rng, parents = np.random.default_rng(seed), [0] * n
+        order = rng.permutation(n)
+        for _ in range(self.n_arcs):
+            first, second = np.sort(rng.choice(n, 2, replace=False))
+            if parents[order[second]].bit_count() < 2:
+                parents[order[second]] |= 1 << int(order[first])
+        return parents
+
+
+def _uniform(structure: Structure, name: str) -> np.ndarray:
+    shape = structure.shape(name)
+    return np.full(int(np.prod(shape)), 1 / shape[-1])
+
+
+def run_timed(function: Callable[..., Any], *args: Any, **settings: Any) -> tuple[Any, float]:
+    """Return what a function returns, and how long it took."""
+    began = time.perf_counter()
+    found = function(*args, **settings)
+    return found, time.perf_counter() - began
+
+
+def read_alarm() -> Any:
+    """Return a function that draws rows of alarm: their number, a seed."""
+    import pgmpy
+
+    path = SHARED.parent / "tools" / "sample_network.py"
+    spec = importlib.util.spec_from_file_location("sample_network", path)
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    home = Path(pgmpy.__file__).parent / "utils" / "example_models"
+    network = tool.read_bif(str(home / "alarm.bif.gz"))
+    variables = [Variable(name, tuple(network[1][name])) for name in network[0]]
+
+    def draw(n_rows: int, seed: int) -> Dataset:
+        rows = tool.sample(network, n_rows, seed)
+        return Dataset(variables, [rows[variable.name] for variable in variables])
+
+    return draw
+
+
+def measure_trees() -> None:
+    """Time of the sum over all spanning trees with the probabilities of all edges."""
+    rows = []
+    for n in (20, 50, 100, 200):
+        for scale in (1.0, 1000.0):
+            weights = np.random.default_rng(0).normal(size=(n, n)) * scale
+            weights += weights.T
+            found = add_up_trees(weights)
+            order = np.random.default_rng(1).permutation(n)
+            again = add_up_trees(weights[np.ix_(order, order)]).probabilities
+            rows.append(
+                {
+                    "columns": n,
+                    "logarithms of weights": f"0 ± {scale * 2**0.5:.0f}",
+                    "milliseconds": 1e3 * median_seconds(lambda: add_up_trees(weights)),  # noqa: B023
+                    "sum of probabilities less n - 1": found.probabilities.sum() / 2 - (n - 1),
+                    "other order of columns": abs(
+                        again - found.probabilities[np.ix_(order, order)]
+                    ).max(),
+                }
+            )
+    print_table("All spanning trees", rows)
+
+
+def measure_exact() -> None:
+    """Time of exact averages over all networks, given the scores of all families."""
+    rows = []
+    for n in (10, 12, 14, 16, 18):
+        sizes = np.array([members.bit_count() for members in range(1 << n)])
+        scores = np.random.default_rng(0).normal(size=(n, 1 << n)) * 3 - 3 * sizes
+        row: dict[str, Any] = {"columns": n}
+        for prior in ("networks", "orders"):
+            add_up_networks(scores[:3, :8], prior)
+            found, spent = run_timed(add_up_networks, scores, prior)
+            row[f"seconds, uniform over {prior}"] = spent
+            row[f"error, {prior}"] = found.error
+        rows.append(row)
+    print_table("All networks over the columns", rows)
+
+
+def measure_best() -> None:
+    """Time of the ten best networks."""
+    draw, rows = read_alarm(), []
+    data = draw(1_000, 0)
+    best_networks(data.select(data.names[:4]), 2)
+    for n in (8, 12, 16):
+        table = data.select(data.names[:n])
+        _, spent = run_timed(best_networks, table, 10)
+        rows.append({"columns of alarm": n, "seconds": spent})
+    print_table("The ten best networks", rows)
+
+
+def measure_chains() -> None:
+    """Chains on alarm, and on its first columns beside the exact average."""
+    draw, rows = read_alarm(), []
+    for n_rows in (100, 500, 5_000):
+        for n_columns in (14, 37):
+            data = draw(n_rows, 0)
+            data = data.select(data.names[:n_columns])
+            exact = average_networks(data).arcs if n_columns < 16 else None
+            for prior in ("networks", "orders"):
+                average, spent = run_timed(
+                    average_networks,
+                    data,
+                    prior=prior,
+                    exact_columns=0,
+                    chains=ChainSettings(n_steps=1_000_000),
+                )
+                rows.append(
+                    {
+                        "rows": n_rows,
+                        "columns": n_columns,
+                        "uniform over": prior,
+                        "seconds": spent,
+                        "accepted": average.chains.acceptance,
+                        "R-hat": average.r_hat,
+                        "most between chains": average.error,
+                        "off exact, uniform over networks": ""
+                        if exact is None
+                        else abs(average.arcs - exact).max(),
+                    }
+                )
+    print_table("Four chains of 1,000,000 steps, columns of alarm", rows)
+
+
+def compare(model: ModelAverage, test: Dataset, best: Network | None = None) -> dict[str, float]:
+    """Mean log-likelihood of held-out rows under the average and under the best model."""
+    data = model._encode(test)
+    single = best if best is not None else model.network_
+    alone = AveragedRows([single], np.ones(1), model._rows(data).data).log_likelihoods()
+    return {"best": float(alone.mean()), "average": model.score(test)}
+
+
+def measure_alarm() -> None:
+    """Held-out rows of alarm: averages of hill climbing beside its best model."""
+    draw, rows = read_alarm(), []
+    for n_rows in (100, 500):
+        for weights, n_models in (("bootstrap", 10), ("bootstrap", 50), ("score", 50)):
+            found = []
+            for seed in range(N_SEEDS):
+                train, test = draw(n_rows, seed), draw(N_TEST, seed + 1000)
+                single = ModelAverage(Climbing(40), 50, random_state=seed).fit(train)
+                if weights == "score":
+                    average = single
+                else:
+                    learner = Climbing()
+                    average = ModelAverage(learner, n_models, weights, random_state=seed).fit(train)
+                found.append(compare(average, test, single.network_))
+                found[-1]["models"] = float(len(average.models_))
+            rows.append({"training rows": n_rows, "weights": weights, "runs": n_models})
+            rows[-1] |= _summarize(found)
+    print_table(f"alarm, {N_TEST:,} held-out rows, seeds 0 to {N_SEEDS - 1}", rows)
+
+
+def measure_east() -> None:
+    """Shuffled folds of two tables: averages of EAST beside its best model."""
+    rows = []
+    for name in ("vote", "spect_heart"):
+        data = read_shared(f"discrete/{name}.arff")
+        found: dict[str, list[dict[str, float]]] = {"score": [], "bootstrap": []}
+        for seed in range(N_SEEDS):
+            folds = split_weights(data, N_FOLDS, seed)[1]
+            for weights, results in found.items():
+                parts = []
+                for held_out in folds:
+                    train, test = data.take(held_out == 0), data.take(held_out > 0)
+                    n_models = 5 if weights == "score" else 10
+                    model = ModelAverage(EAST(), n_models, weights, random_state=seed).fit(train)
+                    best = model.network_
+                    if weights == "bootstrap":
+                        best = ModelAverage(EAST(), 1, random_state=seed).fit(train).network_
+                    parts.append(compare(model, test, best))
+                    parts[-1]["models"] = float(len(model.models_))
+                results.append({key: float(np.mean([p[key] for p in parts])) for key in parts[0]})
+            print(name, seed, found["score"][-1], found["bootstrap"][-1], flush=True)
+        for weights, results in found.items():
+            row = {"table": name, "weights": weights, "runs": 5 if weights == "score" else 10}
+            rows.append(row | _summarize(results))
+    print_table(f"EAST, {N_FOLDS} shuffled folds, seeds 0 to {N_SEEDS - 1}", rows)
+
+
+def _summarize(found: list[dict[str, float]]) -> dict[str, Any]:
+    gains = np.array([each["average"] - each["best"] for each in found])
+    return {
+        "distinct models": float(np.mean([each["models"] for each in found])),
+        "best model": float(np.mean([each["best"] for each in found])),
+        "average": float(np.mean([each["average"] for each in found])),
+        "least gain": float(gains.min()),
+        "seeds won": f"{int((gains > 1e-9).sum())} of {len(gains)}",
+    }
+
+
+PARTS = {
+    "trees": measure_trees,
+    "exact": measure_exact,
+    "best": measure_best,
+    "chains": measure_chains,
+    "alarm": measure_alarm,
+    "east": measure_east,
+}
+
+
+def main() -> None:
+    """Run the parts asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
+    warnings.simplefilter("ignore", LatentForestWarning)
+    for part in parser.parse_args().parts or PARTS:
+        PARTS[part]()
+
+
+if __name__ == "__main__":
+    main()
