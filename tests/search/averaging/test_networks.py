@@ -104,3 +104,6 @@ def test_bad_settings():
         ChainSettings(n_chains=1)
     with pytest.raises(ParameterError, match="n_candidates must be at most 20, got 30"):
         ChainSettings(n_candidates=30)
+    data, few = random_table(0, (2, 2, 2), 10), ChainSettings(n_candidates=1)
+    with pytest.raises(ParameterError, match="'x0' has 2 required parents, but n_candidates is 1"):
+        average_networks(data, required=[("x1", "x0"), ("x2", "x0")], exact_columns=0, chains=few)

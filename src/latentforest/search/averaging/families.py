@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from latentforest.errors import ParameterError
 from latentforest.inference.counts import list_bits
 from latentforest.inference.order_chains import CandidateScores
 from latentforest.inference.patterns import Mask
@@ -56,12 +57,17 @@ def _choose(
     scores: FamilyScores, constraints: ArcConstraints, variable: int, most: int
 ) -> list[int]:
     required, allowed = constraints.required[variable], constraints.allowed[variable]
+    if required.bit_count() > most:
+        raise ParameterError(
+            f"column {scores.table.names[variable]!r} has {required.bit_count()} required parents, "
+            f"but n_candidates is {most}"
+        )
     chosen = _add_greedily(scores, variable, required, allowed, constraints.max_parents)
     others = [j for j in list_bits(allowed) if j not in chosen]
     if others:
         alone = scores.score_additions(variable, 0, others)
         chosen += [others[place] for place in sort_best_first(alone)]
-    return chosen[: max(most, required.bit_count())][:most]
+    return chosen[:most]
 
 
 def _add_greedily(
