@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from latentforest import Network, Structure, Variable
+from latentforest.data.table import Table
 from latentforest.scores.edge_strengths import draw_edges, find_threshold, measure_edges
 
 
@@ -59,3 +60,8 @@ def test_pictures(edges):
     assert '"a" -> "b" [label="0.50", penwidth=1.50, color="gray50", dir=none];' in text
     assert '"a" -> "c" [label="0.30", penwidth=0.90, color="gray70", dir=forward];' in text
     assert "->" not in draw_edges(edges, 0.9)
+
+
+def test_pictures_of_trees():
+    edges = Table({"left": ["a"], "right": ["b"], "probability": [0.75]})
+    assert 'color="gray25", dir=none' in draw_edges(edges)

@@ -124,7 +124,7 @@ def draw_edges(edges: Table, least: float = 0.5) -> str:
     Parameters
     ----------
     edges
-        As ``measure_edges`` returns them.
+        As ``measure_edges`` returns them; directions and ``together`` may be missing.
     least
         Edges of a lower probability are left out. An arrow shows a direction that is at least
         twice as probable as the other; pairs that share a latent neighbour are joined by dashes.
@@ -135,7 +135,7 @@ def draw_edges(edges: Table, least: float = 0.5) -> str:
         ends = f"{quote(row['left'])} -> {quote(row['right'])}"
         if row["probability"] >= least:
             lines.append(f"  {ends} [{_style(row['probability'])}, dir={_direct(row)}];")
-        elif row["together"] >= least:
+        elif row.get("together", 0.0) >= least:
             lines.append(f"  {ends} [{_style(row['together'])}, dir=none, style=dashed];")
     return "\n".join(["digraph {", *lines, "}"]) + "\n"
 
@@ -146,6 +146,7 @@ def _style(probability: float) -> str:
 
 
 def _direct(row: dict[str, float]) -> str:
-    if row["forward"] >= 2 * row["backward"]:
-        return "forward"
-    return "back" if row["backward"] >= 2 * row["forward"] else "none"
+    forward, backward = row.get("forward", 0.0), row.get("backward", 0.0)
+    if max(forward, backward) < 2 * min(forward, backward) or forward == backward:
+        return "none"
+    return "forward" if forward > backward else "back"
