@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 
 from common import SHARED, median_seconds, print_table, read_shared
-from latentforest import EAST, Dataset, Network, Structure, Variable
+from latentforest import EAST, Dataset, Network, Predictor, Structure, Variable
 from latentforest.data.table import Table
 from latentforest.errors import LatentForestWarning
 from latentforest.inference.counts import CountingTable, list_bits
 from latentforest.inference.network_sums import add_up_networks
-from latentforest.inference.rows import AveragedRows
 from latentforest.inference.tree_sums import add_up_trees
 from latentforest.learners.base import Learned, NetworkLearner, Work
 from latentforest.learners.model_average import ModelAverage
@@ -41,10 +40,7 @@ N_FOLDS = 3
 
 
 class Climbing(NetworkLearner):
-    """Hill climbing over networks of the columns by BIC, from a random network with few arcs.
-
-    Seed zero starts from the empty network.
-    """
+    """Hill climbing over networks of the columns by BIC, from a random network with few arcs."""
 
     n_jobs, time_limit, progress = None, None, False
 
@@ -190,12 +186,14 @@ def measure_chains() -> None:
     print_table("Four chains of 1,000,000 steps, columns of alarm", rows)
 
 
-def compare(model: ModelAverage, test: Dataset, best: Network | None = None) -> dict[str, float]:
+def compare(model: ModelAverage, test: Dataset, best: Network) -> dict[str, float]:
     """Mean log-likelihood of held-out rows under the average and under the best model."""
-    data = model._encode(test)
-    single = best if best is not None else model.network_
-    alone = AveragedRows([single], np.ones(1), model._rows(data).data).log_likelihoods()
-    return {"best": float(alone.mean()), "average": model.score(test)}
+    alone = Predictor(best).score_samples(test)
+    return {
+        "best": float(alone.mean()),
+        "average": model.score(test),
+        "models": float(len(model.models_)),
+    }
 
 
 def measure_alarm() -> None:
@@ -213,7 +211,6 @@ def measure_alarm() -> None:
                     learner = Climbing()
                     average = ModelAverage(learner, n_models, weights, random_state=seed).fit(train)
                 found.append(compare(average, test, single.network_))
-                found[-1]["models"] = float(len(average.models_))
             rows.append({"training rows": n_rows, "weights": weights, "runs": n_models})
             rows[-1] |= _summarize(found)
     print_table(f"alarm, {N_TEST:,} held-out rows, seeds 0 to {N_SEEDS - 1}", rows)
@@ -226,20 +223,16 @@ def measure_east() -> None:
         data = read_shared(f"discrete/{name}.arff")
         found: dict[str, list[dict[str, float]]] = {"score": [], "bootstrap": []}
         for seed in range(N_SEEDS):
-            folds = split_weights(data, N_FOLDS, seed)[1]
-            for weights, results in found.items():
-                parts = []
-                for held_out in folds:
-                    train, test = data.take(held_out == 0), data.take(held_out > 0)
-                    n_models = 5 if weights == "score" else 10
-                    model = ModelAverage(EAST(), n_models, weights, random_state=seed).fit(train)
-                    best = model.network_
-                    if weights == "bootstrap":
-                        best = ModelAverage(EAST(), 1, random_state=seed).fit(train).network_
-                    parts.append(compare(model, test, best))
-                    parts[-1]["models"] = float(len(model.models_))
-                results.append({key: float(np.mean([p[key] for p in parts])) for key in parts[0]})
-            print(name, seed, found["score"][-1], found["bootstrap"][-1], flush=True)
+            parts: dict[str, list[dict[str, float]]] = {"score": [], "bootstrap": []}
+            for held_out in split_weights(data, N_FOLDS, seed)[1]:
+                train, test = data.take(held_out == 0), data.take(held_out > 0)
+                runs = ModelAverage(EAST(), 5, random_state=seed).fit(train)
+                bagged = ModelAverage(EAST(), 10, "bootstrap", random_state=seed).fit(train)
+                for weights, model in (("score", runs), ("bootstrap", bagged)):
+                    parts[weights].append(compare(model, test, runs.network_))
+            for weights, results in parts.items():
+                means = {key: float(np.mean([p[key] for p in results])) for key in results[0]}
+                found[weights].append(means)
         for weights, results in found.items():
             row = {"table": name, "weights": weights, "runs": 5 if weights == "score" else 10}
             rows.append(row | _summarize(results))
