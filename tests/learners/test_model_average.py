@@ -166,6 +166,17 @@ def test_the_same_seed_gives_the_same_models():
     assert one == two
 
 
+def test_bootstrap_in_any_order_of_rows_and_columns():
+    data = datasets.load("role-conflict")
+    other = data.take(np.arange(data.n_rows)[::-1]).select(["C", "A", "D", "B"])
+    one, two = (
+        ModelAverage(ChowLiu(), 8, "bootstrap", random_state=3).fit(each) for each in (data, other)
+    )
+    assert one.score(data) == pytest.approx(two.score(data), abs=1e-12)
+    broken = data.with_weights(data.weights * np.pi)
+    assert ModelAverage(ChowLiu(), 3, "bootstrap", random_state=3).fit(broken).models_
+
+
 def test_latent_trees_share_parents():
     data = datasets.load("coleman-panel")
     model = ModelAverage(EAST(max_steps=4), 2, random_state=0).fit(data)

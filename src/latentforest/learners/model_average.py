@@ -281,14 +281,17 @@ def _read_score(learner: Any) -> float:
 
 
 def _resample(data: Dataset, generator: np.random.Generator) -> Dataset:
-    """Draw as many rows as there are, or observations if weights are counts."""
-    weights = data.weights
-    if bool(np.all(weights == np.floor(weights))):
-        total = int(weights.sum())
-        return data.with_weights(generator.multinomial(total, weights / total).astype(np.float64))
-    used = (weights > 0).astype(np.float64)
-    repeats = generator.multinomial(int(used.sum()), used / used.sum())
-    return data.with_weights(weights * repeats)
+    """Draw as many rows as there are, or observations if weights are counts.
+
+    Rows are sorted first, so that their order, and that of the columns, does not matter.
+    """
+    is_counted = bool(np.all(data.weights == np.floor(data.weights)))
+    table = data.merged()[0] if is_counted else data
+    keys = [table.weights, *(table.column(name) for name in sorted(table.names, reverse=True))]
+    table = table.take(np.lexsort(keys))
+    shares = table.weights if is_counted else (table.weights > 0).astype(np.float64)
+    drawn = generator.multinomial(int(shares.sum()), shares / shares.sum())
+    return table.with_weights(drawn * (1.0 if is_counted else table.weights))
 
 
 def _find_type(variable: Any) -> Any:
