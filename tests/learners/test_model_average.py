@@ -149,6 +149,13 @@ def test_ctrl_c_keeps_the_models_so_far(structures, abc):
     assert len(model.history_) == 1
 
 
+def test_when_the_time_is_up_the_models_so_far_are_averaged(structures, abc):
+    learner = Cycling(structures, [0.0] * 4)
+    model = ModelAverage(learner, 40, random_state=1, time_limit=1e-9).fit(rename(abc))
+    assert len(model.history_) == 1
+    assert not model.interrupted_
+
+
 def test_bootstrap_parameters_are_those_of_all_rows():
     data = datasets.load("role-conflict")
     model = ModelAverage(ChowLiu(), 5, "bootstrap", smoothing=1.0, random_state=0).fit(data)
