@@ -1,4 +1,4 @@
-"""Chains over orders or partitions of variables: samples of networks, and whether chains agree."""
+"""Chains over orders or networks: probabilities of arcs, and whether chains agree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from latentforest.inference.patterns import Mask
 from latentforest.inference.threads import count_threads, map_threads
-from latentforest.kernels.averaging.chains import expect_arcs, run_chain
+from latentforest.kernels.averaging.chains import expect_arcs, walk_networks, walk_orders
 from latentforest.kernels.averaging.networks import add_subsets
 from latentforest.kernels.types import FloatArray, LongArray
 
@@ -34,9 +34,20 @@ class CandidateScores:
     scores: FloatArray
 
     @cached_property
+    def weights(self) -> FloatArray:
+        """Scores with each variable's highest at zero."""
+        return np.ascontiguousarray(self.scores - self.scores.max(axis=1)[:, None])
+
+    @cached_property
+    def ranks(self) -> LongArray:
+        """Sets that are not ruled out, the heaviest first."""
+        order = np.argsort(-self.weights, axis=1, kind="stable").astype(np.int64)
+        return order[:, : int(np.isfinite(self.weights).sum(axis=1).max())].copy()
+
+    @cached_property
     def sums(self) -> FloatArray:
         """Logarithms of the sums over all subsets."""
-        sums = np.ascontiguousarray(self.scores - self.scores.max(axis=1)[:, None])
+        sums = self.weights.copy()
         for row in sums:
             add_subsets(row, self.candidates.shape[1])  # no variable is left out
         return sums
@@ -53,7 +64,8 @@ class Chains:
     Attributes
     ----------
     states
-        Levels of the variables, ``(n_chains, n_states, n)``.
+        ``(n_chains, n_states, n)``: the places of the variables in an order, or their parents, as
+        bit masks of their candidates.
     scores
         Logarithms of the states' weights, ``(n_chains, n_states)``.
     arcs
@@ -95,11 +107,11 @@ def run_chains(
     families
         Candidates and their scores.
     starts
-        Levels of the variables, ``(n_chains, n)``.
+        The state in which each chain begins, ``(n_chains, n)``.
     n_steps, n_states
         Steps of a chain, and how many states of its second half are kept.
     is_order
-        Whether all levels differ.
+        Whether states are orders, or networks.
     seed
         Of the random numbers; each chain has a stream of its own.
     n_jobs
@@ -128,35 +140,32 @@ def run_chains(
 
 def _walk(
     families: CandidateScores,
-    levels: LongArray,
+    state: LongArray,
     n_steps: int,
     n_states: int,
     is_order: bool,
     generator: np.random.Generator,
 ) -> tuple[LongArray, FloatArray, float]:
-    """Walk the first half for nothing, and the second in as many pieces as states are kept."""
+    """Walk the first half for nothing; then write a state down every so many steps."""
     interval = max(1, n_steps // 2 // n_states)
-    states, scores = np.empty((n_states, len(levels)), np.int64), np.empty(n_states)
-    n_accepted, none = 0, np.empty((n_states, len(levels)), np.int64)
-    for first in range(0, n_steps // 2, PIECE):
-        draws = generator.random((min(PIECE, n_steps // 2 - first), 4))
-        n_accepted += run_chain(
-            families.sums, families.candidates, levels, is_order, draws, PIECE + 1, none, scores
+    states, scores = np.empty((n_states, len(state)), np.int64), np.empty(n_states)
+
+    def walk(length: int, every: int, rows: slice) -> int:
+        draws = generator.random((length, 5))
+        kept = (draws, every, states[rows], scores[rows])
+        if is_order:
+            return walk_orders(families.sums, families.candidates, state, *kept)
+        return walk_networks(
+            families.sums, families.weights, families.ranks, families.candidates, state, *kept
         )
+
+    n_accepted = 0
+    for first in range(0, n_steps // 2, PIECE):
+        n_accepted += walk(min(PIECE, n_steps // 2 - first), PIECE + 1, slice(0, 0))
     per_piece = max(1, PIECE // interval)
     for row in range(0, n_states, per_piece):
         rows = slice(row, min(row + per_piece, n_states))
-        draws = generator.random((interval * (rows.stop - rows.start), 4))
-        n_accepted += run_chain(
-            families.sums,
-            families.candidates,
-            levels,
-            is_order,
-            draws,
-            interval,
-            states[rows],
-            scores[rows],
-        )
+        n_accepted += walk(interval * (rows.stop - rows.start), interval, rows)
     return states, scores, n_accepted / (n_steps // 2 + interval * n_states)
 
 

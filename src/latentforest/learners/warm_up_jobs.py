@@ -239,7 +239,7 @@ def _average_structures() -> None:
     best_networks(table, 2)
     for prior in ("networks", "orders"):
         average_networks(table, prior=prior)
-        few = ChainSettings(n_chains=2, n_steps=8, n_states=4)
+        few = ChainSettings(n_chains=2, n_steps=16, n_states=4)
         average_networks(table, prior=prior, exact_columns=0, chains=few)
 
 

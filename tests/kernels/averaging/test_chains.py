@@ -1,4 +1,4 @@
-"""Chains over orders and partitions: what they add up for a state, and where they converge."""
+"""Chains over orders and networks: what they add up for a state, and where they converge."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 
 from latentforest.inference.network_sums import add_up_networks
 from latentforest.inference.order_chains import CandidateScores, compute_r_hat, run_chains
-from latentforest.kernels.averaging.chains import expect_arcs, run_chain
+from latentforest.kernels.averaging.chains import expect_arcs, walk_networks, walk_orders
 
 N = 4
 CANDIDATES = np.array([[u for u in range(N) if u != v] for v in range(N)])
@@ -17,37 +17,43 @@ def families():
     return CandidateScores(CANDIDATES, np.random.default_rng(0).normal(size=(N, 1 << (N - 1))))
 
 
-def list_allowed(families, levels, v, is_order):
-    """Sets of candidates that the levels allow, by definition."""
-    for chosen in range(1 << (N - 1)):
-        around = [levels[u] for u in families.list_parents(v, chosen)]
-        reaches = levels[v] - 1 in around if levels[v] > 0 and not is_order else True
-        if all(level < levels[v] for level in around) and reaches:
-            yield chosen
-
-
-@pytest.mark.parametrize(
-    ("levels", "is_order"), [([2, 0, 3, 1], True), ([0, 1, 1, 2], False), ([0, 0, 0, 0], False)]
-)
-def test_a_state_by_definition(families, levels, is_order):
-    state, scores = np.array([levels]), np.empty(1)
-    # A step that is never accepted records the state as it is.
-    draws = np.array([[0.99, 0.0, 0.0, 0.5]])
-    states = np.empty((1, N), np.int64)
-    run_chain(families.sums, CANDIDATES, state[0].copy(), is_order, draws, 1, states, scores)
-    shift = families.scores.max(axis=1)
-    arcs = np.empty((1, N, N - 1))
-    expect_arcs(families.sums, CANDIDATES, state, is_order, arcs)
-    expected = 0.0
+def check_arcs(families, state, is_order, list_possible):
+    """Compare probabilities of arcs in a state with those by definition; return the sums."""
+    arcs, totals = np.empty((1, N, N - 1)), []
+    expect_arcs(families.sums, CANDIDATES, np.array([state]), is_order, arcs)
     for v in range(N):
-        allowed = list(list_allowed(families, levels, v, is_order))
+        possible = list_possible(v)
+        allowed = [s for s in range(8) if set(families.list_parents(v, s)) <= possible]
         total = logsumexp(families.scores[v, allowed])
-        expected += total - shift[v]
+        totals.append(total - families.scores[v].max())
         for c in range(N - 1):
             inside = [chosen for chosen in allowed if chosen >> c & 1]
             share = np.exp(logsumexp(families.scores[v, inside]) - total) if inside else 0.0
             assert arcs[0, v, c] == pytest.approx(share, abs=1e-12)
-    assert scores[0] == pytest.approx(expected, abs=1e-12)
+    return totals
+
+
+def test_an_order_by_definition(families):
+    order, states, scores = np.array([2, 0, 3, 1]), np.empty((1, N), np.int64), np.empty(1)
+    draws = np.array([[0.99, 0.0, 0.0, 0.5, 0.5]])  # exchanges a variable with itself
+    walk_orders(families.sums, CANDIDATES, order.copy(), draws, 1, states, scores)
+    totals = check_arcs(families, order, True, lambda v: set(np.flatnonzero(order < order[v])))
+    assert scores[0] == pytest.approx(sum(totals), abs=1e-12)
+    assert states[0].tolist() == order.tolist()
+
+
+def test_a_network_by_definition(families):
+    # 0 -> 1 -> 2, and 3 alone: bit c of a mask is candidate c
+    parents, possible = [0, 0b001, 0b010, 0], [{3}, {0, 3}, {0, 1, 3}, {0, 1, 2}]
+    check_arcs(families, parents, False, lambda v: possible[v])
+    states, scores = np.empty((1, N), np.int64), np.empty(1)
+    draws = np.array([[0.0, 0.99, 1e-9, 0.5, 0.5]])  # variable 3 gets its best parents
+    start = np.array(parents)
+    walk_networks(
+        families.sums, families.weights, families.ranks, CANDIDATES, start, draws, 1, states, scores
+    )
+    assert states[0].tolist() == [*parents[:3], int(np.argmax(families.scores[3]))]
+    assert scores[0] == pytest.approx(families.weights[range(N), states[0]].sum(), abs=1e-12)
 
 
 @pytest.mark.parametrize("prior", ["networks", "orders"])

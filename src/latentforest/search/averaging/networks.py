@@ -60,7 +60,7 @@ class ChainSettings:
     def __post_init__(self) -> None:
         for name, least in (("n_chains", 2), ("n_states", 4), ("n_candidates", 1)):
             _check_whole(name, getattr(self, name), least)
-        _check_whole("n_steps", self.n_steps, 2 * self.n_states)
+        _check_whole("n_steps", self.n_steps, max(16, 2 * self.n_states))
         if self.n_candidates > MOST_COLUMNS:
             raise ParameterError(
                 f"n_candidates must be at most {MOST_COLUMNS}, got {self.n_candidates}"
@@ -207,21 +207,24 @@ def sample_networks(
     seed: int,
     n_jobs: int | None = None,
 ) -> Chains:
-    """Run chains over partitions (prior "networks") or orders from random starts."""
+    """Run chains over orders or networks, as the prior says.
+
+    Chains over orders begin anywhere. They get about more easily, so each chain over networks
+    begins with a network drawn from the end of one of them.
+    """
     generator = np.random.default_rng(seed)
+    n_chains, n_steps, n_states = settings.n_chains, settings.n_steps, settings.n_states
+    starts = np.stack([_draw_order(families, constraints, generator) for _ in range(n_chains)])
+    seeds = generator.integers(2**31 - 1, size=3).tolist()
     is_order = prior == "orders"
-    starts = [
-        _draw_start(families, constraints, generator, is_order) for _ in range(settings.n_chains)
-    ]
-    return run_chains(
-        families,
-        np.stack(starts),
-        settings.n_steps,
-        settings.n_states,
-        is_order,
-        int(generator.integers(2**31 - 1)),
-        n_jobs,
-    )
+    if not is_order:
+        walked = run_chains(families, starts, n_steps // 2, 4, True, seeds[1], n_jobs)
+        drawing = np.random.default_rng(seeds[2])
+        ends = walked.states[:, -1]
+        starts = np.array(
+            [[_draw_family(families, end, v, drawing) for v in range(len(end))] for end in ends]
+        )
+    return run_chains(families, starts, n_steps, n_states, is_order, seeds[0], n_jobs)
 
 
 def draw_parents(
@@ -231,57 +234,44 @@ def draw_parents(
     states = chains.states.reshape(-1, chains.states.shape[-1])
     generator = np.random.default_rng(seed)
     for row in np.linspace(0, len(states) - 1, n_draws).round().astype(int):
-        levels = states[row]
-        yield [_draw_family(families, levels, v, is_order, generator) for v in range(len(levels))]
+        chosen = states[row].tolist()
+        if is_order:
+            chosen = [_draw_family(families, states[row], v, generator) for v in range(len(chosen))]
+        yield [
+            sum(1 << u for u in families.list_parents(v, members))
+            for v, members in enumerate(chosen)
+        ]
 
 
 def _draw_family(
-    families: CandidateScores,
-    levels: LongArray,
-    variable: int,
-    is_order: bool,
-    generator: np.random.Generator,
+    families: CandidateScores, order: LongArray, variable: int, generator: np.random.Generator
 ) -> Mask:
-    """Draw parents that the levels allow."""
-    scores = families.scores[variable]
-    sets, level = np.arange(len(scores)), levels[variable]
-    around = families.candidates[variable]
-    known = [(1 << c, levels[u]) for c, u in enumerate(around) if u >= 0]
-    below = sum(bit for bit, other in known if other < level)
-    just_below = sum(bit for bit, other in known if other == level - 1)
-    is_allowed = (sets & ~below) == 0
-    if not is_order and level > 0:
-        is_allowed &= (sets & just_below) != 0
-    allowed = sets[is_allowed]
-    weights = np.exp(scores[allowed] - scores[allowed].max())
-    chosen = int(allowed[generator.choice(len(allowed), p=weights / weights.sum())])
-    return sum(1 << u for u in families.list_parents(variable, chosen))
+    """Draw candidates that come before a variable."""
+    weights, around = families.weights[variable], families.candidates[variable]
+    earlier = sum(1 << c for c, u in enumerate(around) if u >= 0 and order[u] < order[variable])
+    allowed = _list_subsets(len(weights), earlier)
+    shares = np.exp(weights[allowed] - weights[allowed].max())
+    return int(allowed[generator.choice(len(allowed), p=shares / shares.sum())])
 
 
-def _draw_start(
-    families: CandidateScores,
-    constraints: ArcConstraints,
-    generator: np.random.Generator,
-    is_order: bool,
+def _list_subsets(n_sets: int, members: Mask) -> LongArray:
+    sets: LongArray = np.arange(n_sets, dtype=np.int64)
+    inside: LongArray = sets[(sets & ~members) == 0]
+    return inside
+
+
+def _draw_order(
+    families: CandidateScores, constraints: ArcConstraints, generator: np.random.Generator
 ) -> LongArray:
-    """Draw an order with required parents first; for a partition, that of its best network."""
-    n = len(families.candidates)
-    levels, left = np.full(n, n, np.int64), list(range(n))
-    for place in range(n):
+    """Draw the places of the variables in an order with required parents first."""
+    left = list(range(len(families.candidates)))
+    order = np.zeros(len(left), np.int64)
+    for place in range(len(left)):
         free = [v for v in left if not any(u in left for u in list_bits(constraints.required[v]))]
-        v = int(generator.choice(free))
-        left.remove(v)
-        if is_order:
-            levels[v] = place
-            continue
-        scores, around = families.scores[v], families.candidates[v]
-        below = sum(1 << c for c, u in enumerate(around) if u >= 0 and u not in left and u != v)
-        sets = np.arange(len(scores))
-        allowed = sets[(sets & ~below) == 0]
-        best = int(allowed[np.argmax(scores[allowed])])
-        parents = families.list_parents(v, best)
-        levels[v] = 1 + max(levels[parents], default=-1)
-    return levels
+        chosen = int(generator.choice(free))
+        order[chosen] = place
+        left.remove(chosen)
+    return order
 
 
 def _describe_sum(data: Dataset, found: NetworkSum, back: Any, prior: str) -> NetworkAverage:
