@@ -6,7 +6,7 @@ import numpy as np
 
 from latentforest.errors import ParameterError
 from latentforest.inference.counts import list_bits
-from latentforest.inference.order_chains import CandidateScores
+from latentforest.inference.structure_chains import CandidateScores
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray
 from latentforest.search.dags.constraints import MOST_CELLS, ArcConstraints

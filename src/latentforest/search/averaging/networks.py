@@ -23,7 +23,7 @@ from latentforest.inference.network_sums import (
     NetworkSum,
     add_up_networks,
 )
-from latentforest.inference.order_chains import CandidateScores, Chains, run_chains
+from latentforest.inference.structure_chains import CandidateScores, Chains, run_chains
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.search.averaging.families import score_all_families, score_candidates
