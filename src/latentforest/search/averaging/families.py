@@ -6,8 +6,8 @@ import numpy as np
 
 from latentforest.errors import ParameterError
 from latentforest.inference.counts import list_bits
-from latentforest.inference.structure_chains import CandidateScores
 from latentforest.inference.patterns import Mask
+from latentforest.inference.structure_chains import CandidateScores
 from latentforest.kernels.types import FloatArray
 from latentforest.search.dags.constraints import MOST_CELLS, ArcConstraints
 from latentforest.search.dags.family_scores import FamilyScores

@@ -23,8 +23,8 @@ from latentforest.inference.network_sums import (
     NetworkSum,
     add_up_networks,
 )
-from latentforest.inference.structure_chains import CandidateScores, Chains, run_chains
 from latentforest.inference.patterns import Mask
+from latentforest.inference.structure_chains import CandidateScores, Chains, run_chains
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.search.averaging.families import score_all_families, score_candidates
 from latentforest.search.dags.canonical import order_columns
