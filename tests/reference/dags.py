@@ -136,3 +136,19 @@ def as_dag(network, names):
 def permute_columns(data, order):
     """The same table with its columns in another order."""
     return data.select([data.names[j] for j in order])
+
+
+def log_marginal_likelihood(data, dag, size=1.0):
+    """Logarithm of the evidence of a network with BDeu's Dirichlet priors."""
+    return sum(bdeu_score(data, child, parents, size) for child, parents in enumerate(dag))
+
+
+def bdeu_score(data, child, parents, size=1.0):
+    """A family's part of it."""
+    cards = [variable.n_states for variable in data.variables]
+    row = size / math.prod(cards[p] for p in parents)
+    cell, value = row / cards[child], 0.0
+    for states in count_family(data, child, parents).values():
+        value += math.lgamma(row) - math.lgamma(row + sum(states.values()))
+        value += sum(math.lgamma(cell + n) - math.lgamma(cell) for n in states.values())
+    return value
