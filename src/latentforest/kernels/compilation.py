@@ -21,6 +21,7 @@ _KERNELS = "latentforest.kernels."
 # What the packages of kernels are for, and how many seconds compiling takes at most on a machine
 # that has nothing else to do.
 _SUBJECTS = {
+    "annealing": ("annealed importance sampling", 10),
     "cliques": ("networks that are not forests", 10),
     "counts": ("networks over columns", 10),
     "regions": ("searches for trees", 30),

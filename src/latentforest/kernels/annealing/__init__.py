@@ -1,0 +1,1 @@
+"""Annealed importance sampling over tables with latent and missing values."""
