@@ -40,7 +40,7 @@ Criterion = Annotated[
     str | None,
     _option(
         "What chooses the number of classes: bic (the default), aic, aic3, caic, sabic, mdl, icl, "
-        "or cv (cross-validation).",
+        "cv (cross-validation), or the marginal likelihood by cs, laplace, elbo or elbo+.",
         "NAME",
     ),
 ]

@@ -126,8 +126,9 @@ def read_smoothing(text: str | None) -> float | str | None:
 def read_criterion(text: str | None) -> str | None:
     """Check ``--criterion`` before anything is computed."""
     from latentforest.scores import CRITERIA
+    from latentforest.scores.evidence import EVIDENCE_CRITERIA
 
-    known = [*CRITERIA, "cv"]
+    known = [*CRITERIA, "cv", *EVIDENCE_CRITERIA]
     if text is not None and text not in known:
         raise typer.BadParameter(_suggest(text, known), param_hint="--criterion")
     return text

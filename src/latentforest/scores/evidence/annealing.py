@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from latentforest.errors import DataError, ParameterError
 from latentforest.inference.threads import count_threads, map_threads
 from latentforest.kernels.annealing.chains import Chain, Tables, anneal
 from latentforest.kernels.types import FloatArray, LongArray
@@ -51,7 +52,7 @@ class Estimate(NamedTuple):
 def estimate(question: Question, effort: AnnealingEffort) -> Estimate:
     """Run the chains; when time is up or Ctrl-C is pressed, runs that are done count."""
     structure, prior = question.structure, question.prior
-    openings, tables = find_openings(structure, question.table), lay_out(structure, prior)
+    openings, tables = _read_openings(question), lay_out(structure, prior)
     lot, found = count_threads(effort.n_jobs), list[float]()
 
     def run(number: int) -> float:
@@ -68,11 +69,26 @@ def estimate(question: Question, effort: AnnealingEffort) -> Estimate:
     return summarize(integrate(structure, prior, openings.base) + np.array(found))
 
 
+def _read_openings(question: Question) -> Openings:
+    """List what there is to fill in; refuse what cannot be done."""
+    weights = question.table.weights
+    if np.any(weights != np.floor(weights)):
+        raise DataError("annealing needs whole weights: each row stands for so many observations")
+    openings = find_openings(question.structure, question.table)
+    if openings is None:
+        raise ParameterError(
+            "annealing lists all completions of the cells of a row that depend on each other, and "
+            "there are too many; the methods 'cs', 'laplace' and 'elbo' take such networks"
+        )
+    return openings
+
+
 def run_chains(
     tables: Tables, openings: Openings, effort: AnnealingEffort, generator: np.random.Generator
 ) -> float:
     """Return the log-weight of one run, beyond what needs no completion."""
-    order = generator.permutation(np.repeat(np.arange(len(openings.copies)), openings.copies))
+    copies = openings.copies.astype(np.int64)
+    order = generator.permutation(np.repeat(np.arange(len(copies)), copies))
     n_chains = effort.n_chains or count_chains(openings, effort.n_sweeps)
     chains, weights, total, begin = _begin(tables, openings, n_chains), np.zeros(n_chains), 0.0, 0
     for end in find_sizes(len(order), effort.n_sweeps):

@@ -4,7 +4,8 @@
 
 with phi the coordinates, p their prior density, A minus the Hessian of log P(D | theta) + log p.
 A row of a table has the gradient ``n_j + alpha_j - theta_j * sum(n + alpha)`` with the expected
-counts n. Its derivatives are central differences of the fourth order.
+counts n. The Hessian is exact (``information``) unless there are too many completions; then it
+comes from central differences of the gradient, of the fourth order.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_solve, cholesky
 
 from latentforest.inference.engine import Engine
-from latentforest.kernels.types import FloatArray, LongArray
-from latentforest.model.structure import Structure
+from latentforest.kernels.types import FloatArray
+from latentforest.scores.evidence.coordinates import TableRows, list_rows, move
+from latentforest.scores.evidence.information import find_information
 from latentforest.scores.evidence.maximum import (
     Maximum,
     Question,
@@ -24,23 +27,13 @@ from latentforest.scores.evidence.maximum import (
     log_density,
     take_point,
 )
+from latentforest.scores.evidence.units import find_openings
 
 STEP = 2e-3  # of a coordinate; differences are then exact to about eleven digits
 FLAT = 1e-10  # a curvature below this share of the largest is not told from zero
-N_NEWTON = 3  # steps that make the maximum of EM precise
-
-
-class TableRows(NamedTuple):
-    """Cells of all rows of all tables: the row of each, and which of them have a coordinate."""
-
-    row_of: LongArray
-    n_rows: int
-    free: LongArray
-
-    def spread(self, values: FloatArray) -> FloatArray:
-        """Sum of each row, for each of its cells."""
-        sums = np.bincount(self.row_of, values, self.n_rows)[self.row_of]
-        return np.asarray(sums, np.float64)
+N_NEWTON = 20  # most steps that make the maximum of EM precise
+PRECISE = 1e-11  # step of a coordinate that is not worth it
+SAME = 1e-7  # change of a probability, in proportion, that does not matter to the curvature
 
 
 class Laplace(NamedTuple):
@@ -49,44 +42,55 @@ class Laplace(NamedTuple):
     value: float
     point: Maximum
     is_negative_definite: bool
-    least_curvature: float
+    least_curvature: float  # where it is not
 
 
 def approximate(question: Question) -> Laplace:
     """Approximate the evidence; not a number where the Hessian is not negative definite."""
-    point = find_maximum(question)
-    rows = _list_rows(question.structure)
-    for _ in range(N_NEWTON):
-        curvature = find_curvature(point.engine, question.prior, point.theta, rows)
-        better = _take_newton_step(question, point, curvature, rows)
-        if better is None:
-            break
-        point = better
-    else:
-        curvature = find_curvature(point.engine, question.prior, point.theta, rows)
+    found, rows = find_maximum(question), list_rows(question.structure)
+    openings = find_openings(question.structure, question.table)
+
+    def find_curvature(theta: FloatArray) -> FloatArray:
+        if openings is None:
+            return differentiate(found.engine, question.prior, theta, rows)
+        return find_information(question.prior, theta, openings, rows)
+
+    curvature = find_curvature(found.theta)
+    point = _climb_to_the_top(question, found, curvature, rows)
+    if np.abs(np.log(point.theta / found.theta)).max() > SAME:
+        curvature = find_curvature(point.theta)
     return _measure(question, point, curvature)
 
 
 def _measure(question: Question, point: Maximum, curvature: FloatArray) -> Laplace:
-    d = len(curvature)
-    values = np.linalg.eigvalsh(curvature) if d else np.ones(1)
-    is_maximum = bool(values[0] > FLAT * values[-1])
+    d, root = len(curvature), _find_root(curvature)
     density = log_density(question.structure, question.prior, point.theta)
     value = point.log_likelihood + density + 0.5 * d * math.log(2 * math.pi)
-    value -= 0.5 * float(np.log(values).sum()) if is_maximum else math.nan
-    return Laplace(value, point, is_maximum, float(values[0]))
+    if root is None:
+        least = float(np.linalg.eigvalsh(curvature)[0])
+        return Laplace(math.nan, point, False, least)
+    return Laplace(value - float(np.log(np.diag(root)).sum()), point, True, math.nan)
 
 
-def find_curvature(
-    engine: Engine, prior: FloatArray, theta: FloatArray, rows: TableRows | None = None
+def _find_root(curvature: FloatArray) -> FloatArray | None:
+    """Cholesky root of the curvature; none if it is not positive, as far as can be told."""
+    try:
+        root: FloatArray = cholesky(curvature, lower=True, check_finite=False)
+    except LinAlgError:
+        return None
+    sizes = np.diag(root) ** 2
+    return root if np.all(sizes > FLAT * sizes.max(initial=0.0)) else None
+
+
+def differentiate(
+    engine: Engine, prior: FloatArray, theta: FloatArray, rows: TableRows
 ) -> FloatArray:
-    """Minus the Hessian of the log-posterior in softmax coordinates, ``(d, d)``."""
-    rows = _list_rows(engine.structure) if rows is None else rows
+    """Minus the Hessian of the log-posterior by differences of its gradient, ``(d, d)``."""
     curvature = np.empty((len(rows.free), len(rows.free)))
     for i, cell in enumerate(rows.free):
 
         def follow(step: float, cell: int = int(cell)) -> FloatArray:
-            moved = _move(theta, rows, np.array([cell]), np.array([step]))
+            moved = move(theta, rows, np.array([cell]), np.array([step]))
             return find_gradient(engine, prior, moved, rows)
 
         near, far = follow(STEP) - follow(-STEP), follow(2 * STEP) - follow(-2 * STEP)
@@ -95,10 +99,9 @@ def find_curvature(
 
 
 def find_gradient(
-    engine: Engine, prior: FloatArray, theta: FloatArray, rows: TableRows | None = None
+    engine: Engine, prior: FloatArray, theta: FloatArray, rows: TableRows
 ) -> FloatArray:
     """Gradient of the log-posterior in softmax coordinates."""
-    rows = _list_rows(engine.structure) if rows is None else rows
     counts = np.zeros(engine.n_counts)
     engine.expected_counts(theta, counts)
     total = counts[: len(prior)] + prior
@@ -106,40 +109,24 @@ def find_gradient(
     return gradient
 
 
-def _take_newton_step(
+def _climb_to_the_top(
     question: Question, point: Maximum, curvature: FloatArray, rows: TableRows
-) -> Maximum | None:
-    """Go where the Gaussian has its peak, if there is one and the log-posterior rises."""
-    if not len(rows.free) or np.linalg.eigvalsh(curvature)[0] <= 0:
-        return None
-    gradient = find_gradient(point.engine, question.prior, point.theta, rows)
-    step = np.asarray(np.linalg.solve(curvature, gradient), np.float64)
-    if np.abs(step).max() < 1e-9 or np.abs(step).max() > 1.0:
-        return None
-    moved = take_point(point.engine, _move(point.theta, rows, rows.free, step), point.converged)
+) -> Maximum:
+    """Make the maximum of EM precise: steps of Newton's method with one and the same curvature."""
+    root = _find_root(curvature)
+    if root is None or not len(root):
+        return point
+    theta, last = point.theta, np.inf
+    for _ in range(N_NEWTON):
+        gradient = find_gradient(point.engine, question.prior, theta, rows)
+        step = np.asarray(cho_solve((root, True), gradient), np.float64)
+        size = float(np.abs(step).max())
+        if size < PRECISE or size > min(1.0, last):
+            break
+        theta, last = move(theta, rows, rows.free, step), size
+    moved = take_point(point.engine, theta, point.converged)
     before, after = (
         each.log_likelihood + log_density(question.structure, question.prior, each.theta)
         for each in (point, moved)
     )
-    return moved if after >= before - 1e-12 * abs(before) else None
-
-
-def _move(theta: FloatArray, rows: TableRows, cells: LongArray, steps: FloatArray) -> FloatArray:
-    """Add to some coordinates."""
-    moved = theta.copy()
-    moved[cells] *= np.exp(steps)
-    moved /= rows.spread(moved)
-    return moved
-
-
-def _list_rows(structure: Structure) -> TableRows:
-    """Number the rows of all tables; the last state of each has no coordinate."""
-    row_of, n_rows = np.empty(structure.n_values, np.int64), 0
-    is_free = np.ones(structure.n_values, bool)
-    for name in structure.names:
-        start, shape = structure.offset(name), structure.shape(name)
-        size, card = math.prod(shape), shape[-1]
-        row_of[start : start + size] = n_rows + np.arange(size) // card
-        is_free[start + card - 1 : start + size : card] = False
-        n_rows += size // card
-    return TableRows(row_of, n_rows, np.flatnonzero(is_free))
+    return moved if after >= before else point

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.errors import DataError, ParameterError
 from latentforest.kernels.annealing.chains import Units
 from latentforest.kernels.types import AnyArray, FloatArray, IntArray, LongArray
 from latentforest.model.structure import Structure
@@ -28,7 +27,7 @@ class Openings(NamedTuple):
     """Units to fill in, how many observations each has, counts of families with nothing open."""
 
     units: Units
-    copies: LongArray
+    copies: FloatArray
     base: FloatArray
 
 
@@ -36,12 +35,12 @@ class _UnitGroup(NamedTuple):
     """Units of one block: ``(n_units, n_completions, width)`` cells, rows that each stands for."""
 
     cells: IntArray
-    copies: LongArray
+    copies: FloatArray
 
 
-def find_openings(structure: Structure, table: Dataset) -> Openings:
-    """List the units of a table."""
-    weights = _read_copies(table)
+def find_openings(structure: Structure, table: Dataset) -> Openings | None:
+    """List the units of a table; nothing if there are too many completions."""
+    weights = table.weights
     codes, base = list_codes(structure, table), np.zeros(structure.n_values)
     groups, n_cells = list[_UnitGroup](), 0
     for rows, is_open in _group_rows(structure, codes):
@@ -56,21 +55,10 @@ def find_openings(structure: Structure, table: Dataset) -> Openings:
             shapes = [structure.shape(name)[-1] for name in block]
             n_cells += len(rows) * math.prod(shapes) * len(families)
             if n_cells > MOST_CELLS:
-                raise ParameterError(
-                    f"annealing would fill {len(block)} open cells that depend on each other in "
-                    f"{math.prod(shapes):,} ways for each of {len(rows):,} rows, which is too "
-                    "many; the methods 'cs', 'laplace' and 'elbo' take such networks"
-                )
+                return None
             groups.append(_make_units(structure, here, weights[rows], block, families))
-    copies = np.concatenate([np.empty(0, np.int64), *(group.copies for group in groups)])
+    copies = np.concatenate([np.empty(0), *(group.copies for group in groups)])
     return Openings(_join(groups), copies, base)
-
-
-def _read_copies(table: Dataset) -> LongArray:
-    weights = table.weights
-    if np.any(weights != np.floor(weights)):
-        raise DataError("annealing needs whole weights: each row stands for so many observations")
-    return weights.astype(np.int64)
 
 
 def _group_rows(
@@ -120,7 +108,7 @@ def _list_families(
 def _make_units(
     structure: Structure,
     codes: dict[str, AnyArray],
-    weights: LongArray,
+    weights: FloatArray,
     block: list[str],
     families: list[str],
 ) -> _UnitGroup:
@@ -133,7 +121,7 @@ def _make_units(
     places = [np.broadcast_to(find_cells(structure, name, filled), shape) for name in families]
     cells = np.stack(places, axis=-1).astype(np.int32)
     unique, unit_of = np.unique(cells.reshape(len(cells), -1), axis=0, return_inverse=True)
-    copies = np.bincount(unit_of.reshape(-1), weights, len(unique)).astype(np.int64)
+    copies = np.asarray(np.bincount(unit_of.reshape(-1), weights, len(unique)), np.float64)
     return _UnitGroup(unique.reshape(-1, *cells.shape[1:]), copies)
 
 
