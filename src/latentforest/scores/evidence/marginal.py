@@ -234,7 +234,7 @@ def _by_annealing(question: Question, effort: AnnealingEffort) -> MarginalLikeli
     size, notes = found.effective_sample_size, list[str]()
     if len(found.log_weights) < effort.n_runs:
         notes.append(f"only {len(found.log_weights)} of {effort.n_runs} runs came to an end")
-    elif effort.n_runs > 1 and size < FEW_RUNS:
+    elif effort.n_runs >= 2 * FEW_RUNS and size < FEW_RUNS:
         notes.append(
             f"the weight of {effort.n_runs} runs lies on few of them (effective sample size "
             f"{size:.1f}): raise n_sweeps or n_chains"
