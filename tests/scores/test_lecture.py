@@ -3,6 +3,7 @@
 N. L. Zhang, COMP538, lecture 8 (2008); docs/structure-learning.md lists what is wrong in it.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -39,6 +40,17 @@ def test_a_further_parent_never_lowers_the_maximized_likelihood(seed):
     table = random_table(seed, [2, 3, 2], 50)
     scores = [family_score(table, 0, parents, "likelihood") for parents in ((), (1,), (1, 2))]
     assert scores == sorted(scores)
+
+
+def test_a_further_parent_may_gain_nothing():
+    """Four rows of two fair coins: empirical independence is not an event of probability zero."""
+    n_equal = 0
+    for a in itertools.product((0, 1), repeat=4):
+        for b in itertools.product((0, 1), repeat=4):
+            table = Dataset([A, Variable("b", ("0", "1"))], [a, b])
+            alone, given = (family_score(table, 1, p, "likelihood") for p in ((), (0,)))
+            n_equal += given == pytest.approx(alone, abs=1e-9)
+    assert n_equal == 256 * 21 // 64
 
 
 def test_maximized_likelihood_is_minus_n_times_the_entropy():
@@ -179,6 +191,18 @@ def test_leaving_one_out_is_aic_in_the_limit():
         gaps.append(left_out - evaluate("aic", FitSummary(log_likelihood, 1, 3.0 * n)))
     assert abs(gaps[1]) < 0.02
     assert abs(gaps[1]) < abs(gaps[0]) / 5
+
+
+def test_two_folds_are_not_aic():
+    random, gaps = np.random.default_rng(0), []
+    for _ in range(1000):
+        halves = random.binomial(300, 0.4, 2)
+        shares = np.concatenate([halves[::-1] / 300, [halves.sum() / 600]])
+        logs = np.log(shares), np.log1p(-shares)
+        held_out = halves @ logs[0][:2] + (300 - halves) @ logs[1][:2]
+        n = halves.sum()
+        gaps.append(held_out - n * logs[0][2] - (600 - n) * logs[1][2])
+    assert np.mean(gaps) == pytest.approx(-1.5, abs=0.2)  # AIC has -1
 
 
 # Number of structures

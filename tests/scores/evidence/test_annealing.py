@@ -8,7 +8,7 @@ from tests.reference.tiny_tables import CASES, draw_rows, evidence_of, latent_cl
 
 from latentforest import Dataset, Structure, Variable, marginal_likelihood
 from latentforest.errors import DataError, ParameterError
-from latentforest.kernels.annealing.chains import FEW
+from latentforest.kernels.annealing import FEW
 from latentforest.learners.latent_class import make_structure
 from latentforest.scores.evidence import annealing
 from latentforest.scores.evidence.units import find_openings

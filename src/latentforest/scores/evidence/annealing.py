@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 
 from latentforest.errors import DataError, ParameterError
 from latentforest.inference.threads import count_threads, map_threads
-from latentforest.kernels.annealing.chains import Chain, Tables, anneal
+from latentforest.kernels.annealing import Chain, Tables, anneal
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.structure import Structure
 from latentforest.scores.evidence.closed_form import integrate

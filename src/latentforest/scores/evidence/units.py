@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.kernels.annealing.chains import Units
+from latentforest.kernels.annealing import Units
 from latentforest.kernels.types import AnyArray, FloatArray, IntArray, LongArray
 from latentforest.model.structure import Structure
 from latentforest.scores.evidence.closed_form import find_cells, list_codes

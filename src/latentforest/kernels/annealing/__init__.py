@@ -1,1 +1,0 @@
-"""Annealed importance sampling over tables with latent and missing values."""
