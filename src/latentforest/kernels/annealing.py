@@ -20,6 +20,7 @@ from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.types import FloatArray, IntArray, LongArray
 
 TINIEST = 1e-300
+LEAST_SHARE = 1e-150  # so that products do not vanish before they are scaled
 SMALL, LARGE = 2.0**-500, 2.0**500
 LOG_LARGE = 500 * math.log(2.0)
 FEW = 200  # observations up to which each is redrawn by itself, and so many times their units
@@ -151,7 +152,7 @@ def _draw_tables(tables: Tables, chain: Chain, generator: np.random.Generator) -
             shares[i] = math.exp(shares[i] - highest)
             total += shares[i]
         for i in range(begin[r], begin[r + 1]):
-            shares[i] = max(shares[i] / total, TINIEST)
+            shares[i] = max(shares[i] / total, LEAST_SHARE)
 
 
 @part

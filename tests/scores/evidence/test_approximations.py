@@ -126,10 +126,12 @@ def test_a_saddle_is_reported():
     assert marginal_likelihood(structure, table, "laplace").is_negative_definite
 
 
-def test_methods_agree_without_latent_values():
+@pytest.mark.parametrize("prior", [{"b": [[1, 2], [0.5, 3]], "c": 0.25}, "bdeu", "network"])
+def test_methods_agree_without_latent_values(prior):
     table = draw_rows(40, 1)
     structure = Structure(table.variables, {"b": "a", "c": ("a", "b")})
-    prior = {"b": [[1, 2], [0.5, 3]], "c": 0.25}
+    if prior == "network":  # BDe
+        prior = fill_randomly(Structure(table.variables, {"a": "b", "d": "a"}), 0, 0)
     exact = marginal_likelihood(structure, table, prior=prior)
     assert exact.method == "exact"
     for method in ("cs", "elbo", "elbo+", "ais"):
