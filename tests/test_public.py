@@ -48,6 +48,7 @@ PUBLIC = [
     "is_regular",
     "load",
     "log_score",
+    "marginal_likelihood",
     "marginally_equivalent",
     "parse_structure",
     "read",

@@ -24,6 +24,7 @@ _HOMES = {
     "is_regular": "latentforest.search.glc.regularization",
     "load": "latentforest.formats",
     "log_score": "latentforest.scores",
+    "marginal_likelihood": "latentforest.scores",
     "marginally_equivalent": "latentforest.search.glc.dominance",
     "parse_structure": "latentforest.model.notation",
     "read": "latentforest.data",

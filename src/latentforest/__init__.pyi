@@ -28,6 +28,7 @@ from latentforest.scores import (
     empirical_kl,
     goodness_of_fit,
     log_score,
+    marginal_likelihood,
     tree_distance,
 )
 from latentforest.search.glc.dominance import dominates, marginally_equivalent
@@ -70,6 +71,7 @@ __all__ = [
     "is_regular",
     "load",
     "log_score",
+    "marginal_likelihood",
     "marginally_equivalent",
     "parse_structure",
     "read",

@@ -46,8 +46,8 @@ Criterion = Annotated[
     str | None,
     _option(
         "What chooses the number of classes: bic (the default), aic, aic3, caic, sabic, mdl, icl, "
-        "or cv (cross-validation); what a Bayesian network maximizes: bic, mdl, aic, likelihood, "
-        "k2, ch, bdeu or bde.",
+        "cv (cross-validation), or the marginal likelihood by cs, laplace, elbo or elbo+. What a "
+        "Bayesian network maximizes: bic, mdl, aic, likelihood, k2, ch, bdeu, bde or bge.",
         "NAME",
     ),
 ]

@@ -143,9 +143,10 @@ def read_smoothing(text: str | None) -> float | str | None:
 def read_criterion(text: str | None) -> str | None:
     """Check ``--criterion`` before anything is computed."""
     from latentforest.scores import CRITERIA
+    from latentforest.scores.evidence import EVIDENCE_CRITERIA
     from latentforest.scores.families import FAMILY_CRITERIA
 
-    known = list(dict.fromkeys([*CRITERIA, "cv", *FAMILY_CRITERIA]))
+    known = list(dict.fromkeys([*CRITERIA, "cv", *EVIDENCE_CRITERIA, *FAMILY_CRITERIA, "bge"]))
     if text is not None and text not in known:
         raise typer.BadParameter(_suggest(text, known), param_hint="--criterion")
     return text

@@ -22,8 +22,10 @@ _KERNELS = "latentforest.kernels."
 # that has nothing else to do.
 _SUBJECTS = {
     "averaging": ("averages over structures", 10),
+    "annealing": ("annealed importance sampling", 10),
     "cliques": ("networks that are not forests", 10),
     "counts": ("networks over columns", 10),
+    "orders": ("networks over columns", 10),
     "regions": ("searches for trees", 30),
     "gaussian": ("continuous columns", 20),
     "variational": ("variational Bayes", 10),

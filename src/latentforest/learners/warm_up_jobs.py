@@ -37,6 +37,7 @@ def _list_jobs() -> Iterator[WarmUpJob]:
     yield WarmUpJob("general networks", _query_general_network, None)
     yield WarmUpJob("networks over columns", _search_networks, None)
     yield WarmUpJob("averages over structures", _average_structures, None)
+    yield WarmUpJob("annealing", _anneal, None)
     yield WarmUpJob(FIRST_SEARCH, _Fits(entries.pop(FIRST_SEARCH)))
     yield WarmUpJob("impossible rows", _meet_impossible_rows)
     yield WarmUpJob("long tables", _fit_long_tables)
@@ -107,6 +108,15 @@ def _fit_covariances() -> None:
         for missing in (False, True):
             table = make_table(2, 3, missing)
             _fit("LatentClass", table, n_states=2, covariance=covariance, smoothing=1)
+
+
+def _anneal() -> None:
+    from latentforest.learners.latent_class import make_structure
+    from latentforest.scores import marginal_likelihood
+
+    table = make_table(3, 0)
+    structure = make_structure(table.variables, 2)
+    marginal_likelihood(structure, table, "ais", n_runs=1, n_chains=2)
 
 
 def _complete_data() -> None:

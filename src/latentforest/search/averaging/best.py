@@ -13,8 +13,8 @@ from latentforest.inference.ranked_networks import rank_networks
 from latentforest.model.structure import Structure
 from latentforest.search.averaging.families import score_all_families
 from latentforest.search.dags.canonical import order_columns
-from latentforest.search.dags.constraints import Arc, check_tables, read_constraints
-from latentforest.search.dags.family_scores import FamilyScores
+from latentforest.search.dags.constraints import check_tables, read_constraints
+from latentforest.search.dags.family_scores import Arc, FamilyScores
 
 MOST_COLUMNS = 16  # a search for each column of each network that is found
 

@@ -9,8 +9,9 @@ from latentforest.inference.counts import list_bits
 from latentforest.inference.patterns import Mask
 from latentforest.inference.structure_chains import CandidateScores
 from latentforest.kernels.types import FloatArray
-from latentforest.search.dags.constraints import MOST_CELLS, ArcConstraints
-from latentforest.search.dags.family_scores import FamilyScores
+from latentforest.search.dags.constraints import ArcConstraints
+from latentforest.search.dags.exact import tabulate_scores
+from latentforest.search.dags.family_scores import MOST_CELLS, FamilyScores
 from latentforest.ties import is_higher, sort_best_first
 
 
@@ -20,17 +21,10 @@ def score_all_families(scores: FamilyScores, constraints: ArcConstraints) -> Flo
     Families that the constraints rule out, or with more than ``MOST_CELLS`` cells, have -inf.
     """
     n = scores.n_columns
-    most = min(n, constraints.max_parents + 1)
-    values = scores.set_score.measure_subsets(MOST_CELLS, most)
     sets = np.arange(1 << n)
     local = np.full((n, 1 << n), -np.inf)
-    for v in range(n):
-        is_allowed = (sets & ~constraints.allowed[v]) == 0
-        is_allowed &= (sets & constraints.required[v]) == constraints.required[v]
-        parents = sets[is_allowed]
-        both = values[parents | 1 << v]
-        parents, both = parents[both > -np.inf], both[both > -np.inf]
-        local[v, parents] = both - values[parents]
+    for v, row in enumerate(tabulate_scores(scores, constraints, MOST_CELLS)):
+        local[v, sets[(sets >> v & 1) == 0]] = row
     return local
 
 

@@ -28,8 +28,8 @@ from latentforest.inference.structure_chains import CandidateScores, Chains, run
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.search.averaging.families import score_all_families, score_candidates
 from latentforest.search.dags.canonical import order_columns
-from latentforest.search.dags.constraints import Arc, ArcConstraints, check_tables, read_constraints
-from latentforest.search.dags.family_scores import FamilyScores
+from latentforest.search.dags.constraints import ArcConstraints, check_tables, read_constraints
+from latentforest.search.dags.family_scores import Arc, FamilyScores
 
 EXACT_COLUMNS = 16  # up to so many, averages are exact unless told otherwise
 CHAIN_PARENTS = 4  # most parents in chains unless told otherwise

@@ -51,14 +51,14 @@ def find_best_parents(
     if not isinstance(families, FamilyScores):
         return find_best_network(score_one_by_one(families, constraints)), True
     needed = max(_limit_cells(families, constraints, j) for j in range(n))
-    parents = find_best_network(score_all_families(families, constraints, needed))
+    parents = find_best_network(tabulate_scores(families, constraints, needed))
     largest = max(families.table.count_cells(mask | 1 << j) for j, mask in enumerate(parents))
     if largest <= MOST_CELLS:
         return parents, True
-    return find_best_network(score_all_families(families, constraints, MOST_CELLS)), False
+    return find_best_network(tabulate_scores(families, constraints, MOST_CELLS)), False
 
 
-def score_all_families(
+def tabulate_scores(
     families: FamilyScores, constraints: ArcConstraints, most_cells: float
 ) -> FloatArray:
     """Score all families of at most so many cells, as ``tabulate_families`` does."""
