@@ -17,6 +17,7 @@ from latentforest.learners.incremental_forest import IncrementalForest
 from latentforest.learners.independence import Independence
 from latentforest.learners.independent_clusterings import IndependentClusterings
 from latentforest.learners.latent_class import LatentClass
+from latentforest.learners.model_average import ModelAverage
 from latentforest.learners.predictor import Predictor
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
 from latentforest.model import Network, Structure
@@ -31,6 +32,8 @@ from latentforest.scores import (
     marginal_likelihood,
     tree_distance,
 )
+from latentforest.search.averaging.networks import average_networks
+from latentforest.search.averaging.trees import TreeAverage
 from latentforest.search.glc.dominance import dominates, marginally_equivalent
 from latentforest.search.glc.regularization import is_regular, regularize
 from latentforest.version import __version__
@@ -54,14 +57,17 @@ __all__ = [
     "Independence",
     "IndependentClusterings",
     "LatentClass",
+    "ModelAverage",
     "Network",
     "NormalGamma",
     "PosteriorNetwork",
     "Predictor",
     "RecursiveGrouping",
     "Structure",
+    "TreeAverage",
     "Variable",
     "__version__",
+    "average_networks",
     "cross_validate",
     "datasets",
     "dominates",

@@ -14,6 +14,7 @@ from latentforest.learners.incremental_forest import IncrementalForest
 from latentforest.learners.independence import Independence
 from latentforest.learners.independent_clusterings import IndependentClusterings
 from latentforest.learners.latent_class import LatentClass
+from latentforest.learners.model_average import ModelAverage
 from latentforest.learners.predictor import Predictor
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
 
@@ -34,6 +35,7 @@ __all__ = [
     "Independence",
     "IndependentClusterings",
     "LatentClass",
+    "ModelAverage",
     "Predictor",
     "RecursiveGrouping",
     "fit",

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,8 +24,10 @@ from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.counts import CountingTable, list_bits
 from latentforest.inference.engine import make_engine
 from latentforest.inference.patterns import Mask
+from latentforest.inference.ranked_networks import rank_networks
 from latentforest.inference.rows import Rows
-from latentforest.learners.base import Learned, NetworkLearner, Work
+from latentforest.inference.threads import count_threads
+from latentforest.learners.base import Learned, NetworkLearner, Work, draw_seed
 from latentforest.learners.finish import choose_smoothing
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
@@ -34,8 +38,11 @@ from latentforest.scores.families import (
     SampleSize,
     check_prior_network,
 )
+from latentforest.search.averaging.best import RankedNetwork
+from latentforest.search.averaging.families import score_all_families
 from latentforest.search.dags.canonical import order_columns
 from latentforest.search.dags.constraints import ArcConstraints, check_tables, read_constraints
+from latentforest.search.dags.dag import name_parents
 from latentforest.search.dags.family_scores import (
     Arc,
     FamilyScores,
@@ -48,6 +55,7 @@ from latentforest.search.dags.search import METHODS, DagSearch, DagSearchSetting
 from latentforest.search.dags.starts import check_start, find_chow_liu_parents, read_parents
 
 EXACT_COLUMNS = 12  # up to so many, a heuristic's result is compared with the optimum
+MOST_IN_CLASS = 30  # networks that are listed for each class that is asked for
 STARTS = ("empty", "chow-liu", "random")
 
 Tiers = Iterable[str | Iterable[str]]
@@ -180,6 +188,49 @@ class BayesianNetworkSearch(NetworkLearner):
     ) -> None:
         self._keep(locals())
 
+    def best_networks(self, X: Any, n_networks: int = 10) -> list[RankedNetwork]:
+        """List good networks of a table, the best first, with their scores.
+
+        Exact for up to 12 categorical columns: then no network is left out between two of them, and
+        the list goes on until it has so many classes of networks with the same independences. For
+        more columns these are the different networks at which runs of the search end.
+
+        Parameters
+        ----------
+        X
+            A complete table.
+        n_networks
+            How many, if there are so many.
+
+        Examples
+        --------
+        >>> from latentforest import datasets
+        >>> data = datasets.load("coleman-panel")
+        >>> found = BayesianNetworkSearch().best_networks(data, 2)
+        >>> print(f"{found[0].score:.2f}, {found[-1].score:.2f}")
+        -8535.00, -8540.42
+        """
+        data = self._read(X, None)
+        self._check(data)
+        families = self._make_families(data)
+        constraints = self._read_constraints(families)
+        if isinstance(families, FamilyScores) and families.n_columns <= EXACT_COLUMNS:
+            ranked = rank_networks(score_all_families(families, constraints))
+            listed = _take_classes(ranked, data, families, n_networks)
+        else:
+            settings = self._make_settings(draw_seed(self.random_state), count_threads(self.n_jobs))
+            settings = replace(settings, n_restarts=max(settings.n_restarts, 2 * n_networks))
+            search = DagSearch(families, constraints, settings, constraints.required)
+            search.run()
+            best = sorted(search.ends.items(), key=lambda end: (-end[1], end[0]))
+            listed = [(score, list(parents)) for parents, score in best[:n_networks]]
+        return [
+            RankedNetwork(
+                Structure(data.variables, name_parents(families.names, parents, data.names)), score
+            )
+            for score, parents in listed
+        ]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = False
@@ -250,10 +301,11 @@ class BayesianNetworkSearch(NetworkLearner):
             check_tables(families.table, constraints)
         return constraints
 
+    def _make_settings(self, seed: int, n_jobs: int) -> DagSearchSettings:
+        return DagSearchSettings(self.method, int(self.n_restarts), int(self.n_tabu), seed, n_jobs)
+
     def _open(self, work: Work, families: ScoredFamilies, constraints: ArcConstraints) -> DagSearch:
-        settings = DagSearchSettings(
-            self.method, int(self.n_restarts), int(self.n_tabu), work.seed, work.data.n_jobs
-        )
+        settings = self._make_settings(work.seed, work.data.n_jobs)
         search = DagSearch(
             families, constraints, settings, constraints.required, work.is_late, work.say
         )
@@ -281,8 +333,8 @@ class BayesianNetworkSearch(NetworkLearner):
     def _describe(
         self, work: Work, search: DagSearch, parents: Sequence[Mask], gap: float | None
     ) -> Learned:
-        names = search.families.names
-        network = self._estimate(work, _name_parents(work.table, names, parents))
+        named = name_parents(search.families.names, parents, work.table.names)
+        network = self._estimate(work, named)
         log_likelihood = Rows(network, work.data).log_likelihood()
         score = search.sum(parents)
         is_optimal = gap is not None and search.sum(parents) >= search.watch.highest
@@ -313,14 +365,18 @@ class BayesianNetworkSearch(NetworkLearner):
         return network.with_parameters(result.parameters)
 
 
-def _name_parents(
-    data: Dataset, names: Sequence[str], parents: Sequence[Mask]
-) -> dict[str, tuple[str, ...]]:
-    """Give each column the names of its parents, in the order of the data's columns."""
-    named = {
-        name: {names[j] for j in list_bits(mask)} for name, mask in zip(names, parents, strict=True)
-    }
-    return {name: tuple(each for each in data.names if each in named[name]) for name in data.names}
+def _take_classes(
+    ranked: Iterable[tuple[float, list[Mask]]], data: Dataset, families: FamilyScores, n: int
+) -> list[tuple[float, list[Mask]]]:
+    """Take networks from a list until they are of so many classes, or very many."""
+    listed, classes = [], set()
+    for score, parents in islice(ranked, MOST_IN_CLASS * n):
+        named = name_parents(families.names, parents, data.names)
+        classes.add(Structure(data.variables, named).cpdag())
+        if len(classes) > n:
+            break
+        listed.append((score, parents))
+    return listed
 
 
 def _list_arcs(search: DagSearch, parents: Sequence[Mask]) -> Table:

@@ -8,12 +8,13 @@ from itertools import islice
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ParameterError
-from latentforest.inference.counts import CountingTable, list_bits
+from latentforest.inference.counts import CountingTable
 from latentforest.inference.ranked_networks import rank_networks
 from latentforest.model.structure import Structure
 from latentforest.search.averaging.families import score_all_families
 from latentforest.search.dags.canonical import order_columns
 from latentforest.search.dags.constraints import check_tables, read_constraints
+from latentforest.search.dags.dag import name_parents
 from latentforest.search.dags.family_scores import Arc, FamilyScores
 
 MOST_COLUMNS = 16  # a search for each column of each network that is found
@@ -71,18 +72,8 @@ def best_networks(
     check_tables(table, constraints)
     scores = score_all_families(FamilyScores(table, criterion), constraints)
     return [
-        RankedNetwork(_name_structure(data, table, parents), score)
+        RankedNetwork(
+            Structure(data.variables, name_parents(table.names, parents, data.names)), score
+        )
         for score, parents in islice(rank_networks(scores), n_networks)
     ]
-
-
-def _name_structure(data: Dataset, table: CountingTable, parents: list[int]) -> Structure:
-    """Make a structure of masks, with parents in the order of the data's columns."""
-    named = {
-        name: {table.names[j] for j in list_bits(mask)}
-        for name, mask in zip(table.names, parents, strict=True)
-    }
-    return Structure(
-        data.variables,
-        {name: tuple(each for each in data.names if each in named[name]) for name in data.names},
-    )

@@ -8,16 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.inference.counts import (
-    CountingTable,
-    count_tables,
-    list_bits,
-    normalize_tables,
-)
+from latentforest.inference.counts import CountingTable, count_tables, normalize_tables
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.search.dags.canonical import order_columns
 from latentforest.search.dags.constraints import check_tables, read_constraints
+from latentforest.search.dags.dag import name_parents
 from latentforest.search.dags.exact import find_best_parents
 from latentforest.search.dags.family_scores import Arc, FamilyScores
 from latentforest.search.dags.search import DagSearch, DagSearchSettings
@@ -97,24 +93,13 @@ def best_network(
             scores, constraints, DagSearchSettings(), constraints.required, lambda: _ask(check)
         )
         parents, is_optimal = search.run(), False
-    return _estimate(data, _name_parents(data, table, parents), is_optimal)
+    return _estimate(data, name_parents(table.names, parents, data.names), is_optimal)
 
 
 def _ask(check: Callable[[], None] | None) -> bool:
     if check is not None:
         check()
     return False
-
-
-def _name_parents(
-    data: Dataset, table: CountingTable, parents: list[int]
-) -> dict[str, tuple[str, ...]]:
-    """Give each column the names of its parents, in the order of the data's columns."""
-    named = {
-        name: {table.names[j] for j in list_bits(mask)}
-        for name, mask in zip(table.names, parents, strict=True)
-    }
-    return {name: tuple(each for each in data.names if each in named[name]) for name in data.names}
 
 
 def _estimate(data: Dataset, parents: dict[str, tuple[str, ...]], is_optimal: bool) -> BestNetwork:

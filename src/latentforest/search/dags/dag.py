@@ -78,6 +78,16 @@ def sort_topologically(parents: Sequence[Mask]) -> LongArray:
     return np.array(order, np.int64)
 
 
+def name_parents(
+    names: Sequence[str], parents: Sequence[Mask], order: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Give each column the names of its parents, both in the order of the data's columns."""
+    named = {
+        name: {names[j] for j in list_bits(mask)} for name, mask in zip(names, parents, strict=True)
+    }
+    return {name: tuple(each for each in order if each in named[name]) for name in order}
+
+
 def mark_bits(masks: Sequence[Mask], n: int) -> BoolArray:
     """Turn masks of n bits into rows of flags."""
     width = (n + 7) // 8

@@ -70,6 +70,8 @@ class DagSearch:
         Has the best network so far.
     rows
         The trace: one row for each run.
+    ends
+        Different networks at which runs ended, with their scores.
     is_optimal
         Whether no network has a higher score.
     stopped, was_interrupted
@@ -83,6 +85,7 @@ class DagSearch:
     is_late: Callable[[], bool] = lambda: False
     say: Callable[[str], None] = lambda message: None
     rows: list[dict[str, Any]] = field(default_factory=list)
+    ends: dict[tuple[Mask, ...], float] = field(default_factory=dict)
     is_optimal: bool = False
     stopped: str | None = None
     was_interrupted: bool = False
@@ -111,6 +114,7 @@ class DagSearch:
     def record(self, begin: str, parents: Sequence[Mask]) -> None:
         """Add a run to the trace."""
         self.watch.offer(parents)
+        self.ends[tuple(parents)] = self.sum(parents)
         self.rows.append(
             {
                 "run": len(self.rows) + 1,
