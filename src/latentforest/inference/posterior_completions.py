@@ -56,6 +56,7 @@ def complete_table(
     exact: int = EXACT,
     most: int = MOST,
     negligible: float = NEGLIGIBLE,
+    warns: bool = True,
 ) -> CompletedTable:
     """Complete rows by the posterior of all that they leave open.
 
@@ -75,11 +76,8 @@ def complete_table(
         probability, but at most so many.
     negligible
         Completions that are less probable than the most probable one by this factor are left out.
-
-    Returns
-    -------
-    completed
-        If more than 1% of the weight is left out, there is a warning.
+    warns
+        Whether there is a warning if more than 1% of the weight is left out.
 
     Examples
     --------
@@ -119,7 +117,8 @@ def complete_table(
         structure.variables, list(completed.T), np.concatenate([share for _, share in parts])
     )
     left_out = float(open_weights @ lost) / merged.total_weight
-    _warn(left_out)
+    if warns and left_out > MUCH:
+        _warn(left_out)
     return CompletedTable(data.merged()[0], left_out, len(completed))
 
 
@@ -180,10 +179,9 @@ def _refuse(reason: int) -> None:
 
 
 def _warn(left_out: float) -> None:
-    if left_out > MUCH:
-        warnings.warn(
-            f"completions that hold {left_out:.1%} of the rows' probability were left out, since "
-            f"rows have more than {MOST:,}; too much is missing for exact expected counts",
-            DataWarning,
-            stacklevel=3,
-        )
+    warnings.warn(
+        f"completions that hold {left_out:.1%} of the rows' probability were left out, since "
+        f"rows have more than {MOST:,}; too much is missing for exact expected counts",
+        DataWarning,
+        stacklevel=3,
+    )

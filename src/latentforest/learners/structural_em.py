@@ -73,8 +73,8 @@ class StructuralEM(LatentLearner):
     max_parents
         At most so many parents of a variable.
     n_restarts
-        So many further climbs: from the empty network, then from changed copies of the best one;
-        with latent variables, also from random sets of columns below them. None where nothing is
+        So many further climbs, from changed copies of the best network and from the empty one; with
+        latent variables, also from random sets of columns below them. None where nothing is
         missing or latent.
     structure_step
         "search": a whole search on the completed table. "one": the best single arc to add, delete
@@ -157,10 +157,10 @@ class StructuralEM(LatentLearner):
         forbidden: Sequence[Arc] = (),
         tiers: Sequence[Sequence[str]] | None = None,
         max_parents: int | None = None,
-        n_restarts: int = 2,
+        n_restarts: int = 1,
         structure_step: str = "search",
         evaluation: str = "expected",
-        max_states: int = 4,
+        max_states: int = 8,
         n_starts: int = 16,
         epsilon: float = 0.01,
         max_steps: int | None = None,
@@ -212,7 +212,7 @@ class StructuralEM(LatentLearner):
         found = [self._climb(search, search.begin(columns, forest, "forest"))]
         for restart in range(self.n_restarts):
             best = choose_best(found, lambda model: model.score)
-            if restart == 0:
+            if restart == 1:
                 start = search.begin(columns, constraints.required, "no arcs")
             else:
                 start = self._perturb(search, best, np.random.default_rng([seed, restart]))
@@ -280,17 +280,27 @@ class StructuralEM(LatentLearner):
     def _add_hidden(
         self, search: StructuralSearch, model: ScoredNetwork, seed: int
     ) -> ScoredNetwork:
+        """Add latent variables; begin with each of the best few first ones."""
+        firsts = self._try_hidden(search, model, seed)[: 1 + self.n_restarts]
+        ends = [self._grow(search, first, seed) for first in firsts]
+        return choose_best([model, *ends], lambda each: each.score)
+
+    def _grow(self, search: StructuralSearch, model: ScoredNetwork, seed: int) -> ScoredNetwork:
         """Add latent variables, or states of them, as long as the score rises."""
         while True:
-            starts = list(self._fit_candidates(search, model, seed))
-            order = sort_best_first([start.score for start in starts])
-            climbed = [
-                self._drop_idle(search, self._climb(search, starts[i])) for i in order[:N_WINNERS]
-            ]
-            best = choose_best([model, *climbed], lambda each: each.score)
-            if not search.is_better(best, model):
+            tried = self._try_hidden(search, model, seed)
+            if not tried or not search.is_better(tried[0], model):
                 return model
-            model = best
+            model = tried[0]
+
+    def _try_hidden(
+        self, search: StructuralSearch, model: ScoredNetwork, seed: int
+    ) -> list[ScoredNetwork]:
+        """Fit all candidates, climb from the best few, and return where that led, best first."""
+        starts = list(self._fit_candidates(search, model, seed))
+        order = sort_best_first([start.score for start in starts])[:N_WINNERS]
+        ends = [self._drop_idle(search, self._climb(search, starts[i])) for i in order]
+        return [ends[i] for i in sort_best_first([end.score for end in ends])]
 
     def _fit_candidates(
         self, search: StructuralSearch, model: ScoredNetwork, seed: int

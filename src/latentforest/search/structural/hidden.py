@@ -16,7 +16,9 @@ from latentforest.model.structure import Structure
 from latentforest.search.naming import name_new_latent
 
 LEAST_MEMBERS = 4
+FIRST_STATES = 4  # most states of a new variable
 MOST_CLIQUES = 6  # that are tried in a round
+MOST_MEMBERS = 16  # of a connected part of the network that is tried as a whole
 
 
 class HiddenCandidate(NamedTuple):
@@ -87,8 +89,8 @@ def list_candidates(structure: Structure, max_states: int) -> Iterator[HiddenCan
     """List structures with one more latent variable, or one more state of one."""
     neighbours = {name: set(structure.neighbours(name)) for name in structure.names}
     name = name_new_latent(structure.names)
-    for members in find_semicliques(neighbours)[:MOST_CLIQUES]:
-        for n_states in range(2, max_states + 1):
+    for members in _list_places(neighbours):
+        for n_states in range(2, min(max_states, FIRST_STATES) + 1):
             variable = Variable.hidden(name, n_states)
             for takes_parents in (False, True):
                 parents = replace_arcs(structure, members, name, takes_parents)
@@ -99,6 +101,26 @@ def list_candidates(structure: Structure, max_states: int) -> Iterator[HiddenCan
     yield from _list_more_states(structure, max_states)
 
 
+def _list_places(neighbours: Mapping[str, set[str]]) -> list[tuple[str, ...]]:
+    """List sets of variables that may have a common parent: semi-cliques, small connected parts."""
+    parts = [part for part in _find_parts(neighbours) if LEAST_MEMBERS <= len(part) <= MOST_MEMBERS]
+    return list(dict.fromkeys([*find_semicliques(neighbours)[:MOST_CLIQUES], *parts]))
+
+
+def _find_parts(neighbours: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
+    """Find the sets of variables that are linked with each other by any path."""
+    left = set(neighbours)
+    while left:
+        part, waiting = set[str](), [min(left)]
+        while waiting:
+            name = waiting.pop()
+            if name not in part:
+                part.add(name)
+                waiting += sorted(neighbours[name])
+        left -= part
+        yield tuple(sorted(part))
+
+
 def _list_beside(structure: Structure, name: str, max_states: int) -> Iterator[HiddenCandidate]:
     """List structures with another latent variable above the children of one."""
     for latent in structure.latents:
@@ -106,7 +128,7 @@ def _list_beside(structure: Structure, name: str, max_states: int) -> Iterator[H
         if len(children) >= LEAST_MEMBERS - 1:
             parents = {each: structure.parents(each) for each in structure.names}
             parents |= {child: (*parents[child], name) for child in children}
-            for n_states in range(2, max_states + 1):
+            for n_states in range(2, min(max_states, FIRST_STATES) + 1):
                 variables = (*structure.variables, Variable.hidden(name, n_states))
                 what = f"{name} ({n_states} states) beside {latent}"
                 yield HiddenCandidate(what, variables, {**parents, name: ()})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from latentforest.ties import choose_best, is_higher
 
 METHODS = ("order", "hill-climbing", "exact")
 EXACT_COLUMNS = 12  # up to so many, the default method is exact
+ROUGH_ROWS = 20_000  # of a completed table; of larger ones, a smaller one is searched first
 
 Check = Callable[[], None]  # called now and then; what it raises ends the work
 
@@ -53,35 +54,62 @@ class StructureStep(NamedTuple):
     operator: str
 
 
+def make_scores(table: CountingTable, use: StepSettings) -> FamilyScores:
+    """Return the scores of families: the one place that knows the criteria there are."""
+    return FamilyScores(table, use.criterion)
+
+
 def search_parents(
     scores: FamilyScores,
     constraints: ArcConstraints,
-    start: tuple[Mask, ...],
+    start: Sequence[Mask],
     use: StepSettings,
     check: Check,
 ) -> list[Mask]:
     """Search a complete table: the one place that knows the searches there are."""
-    n_columns = scores.n_columns
-    if use.method == "exact" or (use.method == "order" and n_columns <= EXACT_COLUMNS):
+    if use.method == "exact" or (use.method == "order" and scores.n_columns <= EXACT_COLUMNS):
         return find_best_parents(scores, constraints)[0]
-    ends = [
-        climb(scores, constraints, start, check),
-        climb_both_ways(scores, constraints, check),
-    ]
-    return choose_best(ends, lambda parents: sum(map(scores.score, range(n_columns), parents)))
+    best = climb_both_ways(scores, constraints, check)
+    if list(start) != list(constraints.required):
+        ends = [best, climb(scores, constraints, start, check)]
+        best = choose_best(ends, lambda parents: sum_scores(scores, parents))
+    return best
+
+
+def sum_scores(scores: FamilyScores, parents: Sequence[Mask]) -> float:
+    """Return the score of a structure."""
+    return sum(map(scores.score, range(len(parents)), parents))
 
 
 class ExpectedScores:
-    """Scores of families in a completed table, whose columns have an order of their own."""
+    """Scores of families in a completed table, whose columns have an order of their own.
 
-    def __init__(self, completed: CompletedTable, use: StepSettings) -> None:
+    Parameters
+    ----------
+    completed
+        The table.
+    use
+        Criterion and constraints.
+    order
+        Of the columns; by default one that follows from what is in them.
+    """
+
+    def __init__(
+        self, completed: CompletedTable, use: StepSettings, order: list[int] | None = None
+    ) -> None:
         given = CountingTable(completed.data)
-        self.table = given.reordered(order_columns(given))
+        self.order = order_columns(given) if order is None else order
+        self.table = given.reordered(self.order)
+        self.names = self.table.names
         self.constraints = read_constraints(
-            self.table.names, use.required, use.forbidden, use.max_parents
+            self.names, use.required, use.forbidden, use.max_parents
         )
         check_tables(self.table, self.constraints)
-        self.scores = FamilyScores(self.table, use.criterion)
+        self.scores = make_scores(self.table, use)
+
+    def sum(self, parents: Sequence[Mask]) -> float:
+        """Return the expected score of a structure."""
+        return sum_scores(self.scores, parents)
 
     def find_best_change(self, parents: tuple[Mask, ...]) -> ArcChange | None:
         """Find the single change that raises the expected score most, if one does."""
@@ -139,7 +167,7 @@ class StructureSteps:
             return self._try_all(model)
         completed = self.fits.complete(model.network)
         expected = ExpectedScores(completed, self.use)
-        names, structure = expected.table.names, model.structure
+        names, structure = expected.names, model.structure
         start = to_masks(names, {name: structure.parents(name) for name in names})
         if self.takes_one:
             change = expected.find_best_change(start)
@@ -147,13 +175,28 @@ class StructureSteps:
                 return None
             parents, operator = change.parents, describe_change(change, names)
         else:
-            found = search_parents(
-                expected.scores, expected.constraints, start, self.use, self.check
-            )
-            parents, operator = tuple(found), self.use.method
+            parents, operator = self._search(model, expected, start), self.use.method
         if parents == start:
             return None
         return StructureStep(self._fit(model, names, parents, completed), operator)
+
+    def _search(
+        self, model: ScoredNetwork, expected: ExpectedScores, start: tuple[Mask, ...]
+    ) -> tuple[Mask, ...]:
+        """Search the completed table; if that has many rows, a rough one first."""
+        if len(expected.table.weights) <= ROUGH_ROWS or self.fits.is_complete(model.structure):
+            return tuple(self._search_table(expected, start))
+        rough = ExpectedScores(self.fits.complete_roughly(model.network), self.use, expected.order)
+        starts = [tuple(self._search_table(rough, start)), start]
+        ends = [
+            climb(expected.scores, expected.constraints, each, self.check)
+            for each in dict.fromkeys(starts)
+        ]
+        best: list[Mask] = choose_best(ends, expected.sum)
+        return tuple(best)
+
+    def _search_table(self, expected: ExpectedScores, start: tuple[Mask, ...]) -> list[Mask]:
+        return search_parents(expected.scores, expected.constraints, start, self.use, self.check)
 
     def _fit(
         self,
