@@ -2,6 +2,7 @@
 from latentforest import datasets
 from latentforest.data import Dataset, Variable, read
 from latentforest.formats import load, save
+from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
 from latentforest.learners.bridged_islands import BridgedIslands
 from latentforest.learners.chow_liu import ChowLiu
@@ -35,6 +36,7 @@ from latentforest.version import __version__
 
 __all__ = [
     "EAST",
+    "BayesianNetworkSearch",
     "BinaryForest",
     "BridgedIslands",
     "ChowLiu",

@@ -19,7 +19,6 @@ from latentforest.inference.blocks import (
     whiten,
 )
 from latentforest.inference.engine import Engine
-from latentforest.inference.plan import place_sums
 from latentforest.kernels.addresses import address_of
 from latentforest.kernels.forest.em import measure_block
 from latentforest.kernels.layout import N_TABLE_ENTRIES, TABLES
@@ -39,7 +38,7 @@ def list_blocks(engine: Engine) -> list[GaussianBlock]:
 
 def list_tied(engine: Engine) -> list[str]:
     """List the Gaussian leaves that have equal variances with each other or in all states."""
-    inside = {name for block in list_blocks(engine) for name in block.names}
+    inside = {name for block in list_blocks(engine) for name in block.own}
     tied = (engine.shared | engine.equal) - inside
     return [name for name in engine.structure.continuous if name in tied & set(engine.free)]
 
@@ -56,7 +55,7 @@ def list_tasks_of_updates(engine: Engine) -> tuple[list[int], list[int]]:
     if names:
         from latentforest.kernels.gaussian import tied_updates  # compiles, so only when needed
 
-        structure, (sums, _) = engine.structure, place_sums(engine.structure)
+        structure, (sums, _) = engine.structure, engine.place_sums()
         entries.append(len(tasks))
         n_states = math.prod(structure.shape(names[0])[:-1])
         start = entries[-1] + TABLES + N_TABLE_ENTRIES * len(names)
@@ -71,7 +70,7 @@ def list_tasks_of_updates(engine: Engine) -> tuple[list[int], list[int]]:
 
 
 def _list_block_tasks(engine: Engine) -> tuple[list[int], list[int], int]:
-    structure, (sums, place) = engine.structure, place_sums(engine.structure)
+    structure, (sums, place) = engine.structure, engine.place_sums()
     entries, tasks = list[int](), list[int]()
     for block in list_blocks(engine):
         from latentforest.kernels.gaussian import block_updates  # compiles, so only when needed

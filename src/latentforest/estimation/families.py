@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def find_bounded(engine: Engine, theta: FloatArray) -> tuple[str, ...]:
     structure = engine.structure
     if not structure.continuous:
         return ()
-    inside = {name for block in list_blocks(engine) for name in block.names}
+    inside = {name for block in list_blocks(engine) for name in block.own}
     found = [*find_bounded_in_blocks(engine, theta)] if inside else []
     for name in (set(structure.continuous) & set(engine.free)) - inside:
         about = engine.data.summary(name)
@@ -42,9 +42,9 @@ def free_families(engine: Engine) -> Families:
     if not engine.structure.continuous:
         return list_families(engine.structure, engine.free)
     blocks, tied = list_blocks(engine), list_tied(engine)
-    apart = {name for block in blocks for name in block.names} | set(tied)
+    apart = {name for block in blocks for name in block.own} | set(tied)
     names = [name for name in engine.free if name not in apart]
-    families = list_families(engine.structure, names)
+    families = list_families(engine.structure, names, engine.place_sums()[0])
     entries, tasks = list_tasks_of_updates(engine)
     nothing = [0] * len(entries)
     return Families(
@@ -56,9 +56,14 @@ def free_families(engine: Engine) -> Families:
     )
 
 
-def list_families(structure: Structure, names: Sequence[str]) -> Families:
-    """List where some tables, none of them in a block, lie in the parameter vector."""
-    sums, _ = place_sums(structure)
+def list_families(
+    structure: Structure, names: Sequence[str], sums: Mapping[str, int] | None = None
+) -> Families:
+    """List where some tables, none of them in a block, lie in the parameter vector.
+
+    ``sums`` are the places of an engine's sums, by default those of a forest.
+    """
+    sums = place_sums(structure)[0] if sums is None else sums
     shapes, offsets = [structure.shapes[name] for name in names], structure.offsets
     return Families(
         np.array([offsets[name] for name in names], np.int64),
@@ -73,10 +78,10 @@ def extend_prior(engine: Engine, prior: FloatArray) -> FloatArray:
     """Put what the M-step must know of each free Gaussian's column behind the pseudo-counts."""
     if not engine.structure.continuous:
         return prior.copy()
-    sums, size = place_sums(engine.structure)
+    sums, size = engine.place_sums()
     extended = np.zeros(size)
     extended[: len(prior)] = prior
-    inside = {name for block in list_blocks(engine) for name in block.names}
+    inside = {name for block in list_blocks(engine) for name in block.own}
     for name in engine.structure.continuous:
         if name in engine.free and name not in inside:
             about = engine.data.summary(name)

@@ -1,7 +1,8 @@
-"""Blocks of a structure: continuous variables that are jointly Gaussian given one variable.
+"""Blocks of a structure: continuous variables whose sums and parameters belong together.
 
-Writes down what the kernels must know of a block (see ``kernels.gaussian.blocks``): its families,
-its scales, its rows sorted by missing values.
+In a forest, a block has all variables that depend on each other; in a junction tree, it is a single
+family with its continuous parents. Here is written down what the kernels must know of a block (see
+``kernels.gaussian.blocks``): its families, its scales, its rows sorted by missing values.
 """
 
 from __future__ import annotations
@@ -24,21 +25,33 @@ from latentforest.model.structure import Structure
 
 @dataclass(frozen=True)
 class GaussianBlock:
-    """Continuous variables that depend on each other given one categorical variable, or none.
+    """Continuous variables that depend on each other given categorical ones.
 
     Attributes
     ----------
-    parent
-        The categorical variable; none if there is none.
+    parents
+        The categorical variables: all that are parents of a family, or none, are parents of each
+        family that has any.
     names
-        The variables, those without continuous parents before the others.
+        The variables, in a forest those without continuous parents before the others.
     families
-        The variables again, those of a pouch together, in the same order.
+        The variables again, those of a pouch together, in the same order; those without a family
+        are only parents here.
     """
 
-    parent: str | None
+    parents: tuple[str, ...]
     names: tuple[str, ...]
     families: tuple[tuple[str, ...], ...]
+
+    @property
+    def parent(self) -> str | None:
+        """The categorical parent, of which there is at most one in a forest."""
+        return self.parents[0] if self.parents else None
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The variables whose families are in the block."""
+        return tuple(name for family in self.families for name in family)
 
     def members(self, free: Collection[str] | None) -> list[tuple[str, ...]]:
         """List the families that are free."""
@@ -55,19 +68,42 @@ def find_blocks(structure: Structure) -> tuple[GaussianBlock, ...]:
             if len(above) > 1:
                 raise ModelError(
                     f"the continuous variables {', '.join(map(repr, names))} depend on each other "
-                    f"and on {', '.join(map(repr, above))}; for tables, at most one categorical "
-                    "variable may be above them (single rows can be scored with log_probability())"
+                    f"and on {', '.join(map(repr, above))}; in a forest, at most one categorical "
+                    "variable may be above them"
                 )
             families = dict.fromkeys(structure.pouch(name) for name in names)
-            blocks.append(GaussianBlock(next(iter(above), None), names, tuple(families)))
+            blocks.append(GaussianBlock(tuple(above), names, tuple(families)))
     return tuple(blocks)
+
+
+def has_joint_blocks(structure: Structure) -> bool:
+    """Whether variables that depend on each other have more than one categorical one above them."""
+    for names in find_components(structure, structure.continuous):
+        if len({p for name in names for p in structure.categorical_parents(name)}) > 1:
+            return True
+    return False
+
+
+@functools.lru_cache(maxsize=256)
+def find_family_blocks(structure: Structure) -> tuple[GaussianBlock, ...]:
+    """List each pouch, and each variable with continuous parents, as a block with these."""
+    blocks = dict[tuple[str, ...], GaussianBlock]()
+    for name in structure.continuous:
+        family, above = structure.pouch(name), structure.continuous_parents(name)
+        if len(family) > 1 or above:
+            states = structure.categorical_parents(name)
+            blocks[family] = GaussianBlock(states, (*family, *above), (family,))
+    return tuple(blocks.values())
 
 
 def count_sums(structure: Structure, block: GaussianBlock) -> int:
     """Return the number of sums that a block has in the vector of counts."""
     d = len(block.names)
-    n_states = len(structure.states(block.parent)) if block.parent else 1
-    return n_states * (1 + d + d * d)
+    return _count_states(structure, block) * (1 + d + d * d)
+
+
+def _count_states(structure: Structure, block: GaussianBlock) -> int:
+    return math.prod(len(structure.states(parent)) for parent in block.parents)
 
 
 def list_tasks(
@@ -80,9 +116,9 @@ def list_tasks(
     """Write down the families of a block, with no gaps yet.
 
     ``sums`` is the place of its sums; ``shared`` names variables whose covariances are the same for
-    all states.
+    all states. States are the joint ones of all categorical parents.
     """
-    n_states = len(structure.states(block.parent)) if block.parent else 1
+    n_states = _count_states(structure, block)
     position = {name: i for i, name in enumerate(block.names)}
     tasks = [len(block.names), n_states, len(block.families), sums, 0, 0, B.N_ENTRIES]
     for family in block.families:

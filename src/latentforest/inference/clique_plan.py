@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from latentforest.kernels.cliques.layout import GroupShapes, shape_groups
 from latentforest.kernels.cliques.propagation import CliquePlan
 from latentforest.kernels.forest.patterns import join
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray, IntArray, LongArray
+
+if TYPE_CHECKING:
+    from latentforest.inference.dense_gaussians import GaussianFactor
 
 MAX_CELLS = 1 << 24  # of a clique's table, by default
 MOST_BITS = 62  # of a whole number that tells which variables are missing
@@ -69,6 +72,9 @@ class LaidRows:
         For each row and tree, where the root's message starts.
     n_buffer
         Length of the buffer.
+    measured, alone
+        Clusters of continuous columns: those in cliques, by name, and those that no categorical
+        variable which is not given stands above.
     """
 
     rows: LongArray
@@ -81,6 +87,8 @@ class LaidRows:
     lookups: list[Lookup]
     tree: CliqueTree
     dense: dict[str, DenseRows]
+    measured: Mapping[str, GaussianFactor] = field(default_factory=dict)
+    alone: Sequence[GaussianFactor] = ()
 
     @property
     def known(self) -> FloatArray:
@@ -95,7 +103,10 @@ class LaidRows:
         """About how many numbers a propagation touches."""
         groups = self.plan.groups
         items = groups[:, K.N_PATTERNS] * groups[:, K.N_CELLS] * (groups[:, K.N_ITEMS] + 1)
-        return int(items.sum()) + 8 * len(self.plan.weights)
+        numbers = sum(
+            each.n_open * len(each.names) for each in (*self.measured.values(), *self.alone)
+        )
+        return int(items.sum()) + 8 * len(self.plan.weights) + 8 * numbers * len(self.rows)
 
 
 def lay_rows(

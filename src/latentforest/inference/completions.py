@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.inference.dense_gaussians import find_gaussians
+from latentforest.inference.dense_gaussians import ClusterRows, GaussianFactor, make_factors
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.junction_tree import JunctionTree
 from latentforest.kernels.types import AnyArray
@@ -43,17 +43,25 @@ def complete_rows(
     found = engine.complete(theta, generator)
     columns: dict[str, AnyArray] = {name: table.column(name) for name in structure.observed}
     columns |= found
-    for gaussian in find_gaussians(structure, data).values():
-        codes = [columns[name] for name in gaussian.scope]
-        shape = gaussian.cards or [1]
-        rows = np.zeros(table.n_rows, np.int64)
-        if codes:
-            rows = np.ravel_multi_index([np.maximum(c, 0) for c in codes], shape)
-        values = np.stack([columns[name] for name in gaussian.names], axis=1)
-        filled = gaussian.complete(theta, values, rows, generator)
-        possible = np.all([c >= 0 for c in codes], axis=0) if codes else np.ones(len(rows), bool)
-        filled = np.where(possible[:, None], filled, values)
-        columns |= dict(zip(gaussian.names, filled.T, strict=True))
+    missing = [name for name in structure.continuous if np.isnan(columns[name]).any()]
+    for factor in make_factors(structure, data, missing, (), ()):
+        if any(name in missing for name in factor.names):
+            rows = _read(factor, columns, table.n_rows)
+            filled = factor.complete(theta, rows, generator)
+            states = [columns[name] >= 0 for name in factor.scope]
+            possible = np.logical_and.reduce(states) if states else np.ones(len(filled), bool)
+            filled = np.where(possible[:, None], filled, rows.values)
+            columns |= dict(zip(factor.names, filled.T, strict=True))
     variables = [structure.variable(name) for name in structure.observed]
     complete = Dataset(variables, [columns[v.name] for v in variables], table.weights)
     return complete, {name: columns[name] for name in structure.latents}
+
+
+def _read(factor: GaussianFactor, columns: dict[str, AnyArray], n_rows: int) -> ClusterRows:
+    """What a cluster sees of completed rows; impossible ones get any state."""
+    values = np.stack([columns[name] for name in factor.names], axis=1)
+    outside = np.empty((n_rows, len(factor.cluster.outside)))
+    for j, name in enumerate(factor.cluster.outside):
+        outside[:, j] = columns[name]
+    codes = {name: np.maximum(columns[name], 0).astype(np.int64) for name in factor.scope}
+    return ClusterRows(values, outside, codes)

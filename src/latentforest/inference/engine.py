@@ -64,6 +64,9 @@ class Engine(Protocol):
     @property
     def is_one_call(self) -> bool: ...
 
+    def place_sums(self) -> tuple[dict[str, int], int]:
+        """Places of the sums of continuous variables in a vector of counts, and its length."""
+
     def expected_counts(self, theta: FloatArray, counts: FloatArray) -> tuple[float, float]:
         """Fill the expected counts of all rows, in the layout of the parameters.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError
-from latentforest.inference.blocks import GaussianBlock, measure_correlations
+from latentforest.inference.blocks import GaussianBlock, has_joint_blocks, measure_correlations
 from latentforest.inference.columns import ColumnSummary, summarize
 from latentforest.inference.patterns import Grouping, Mask, PatternStore, Recent, group_children
 from latentforest.inference.plan import (
@@ -357,6 +357,10 @@ class Forest:
         """Continuous variables that depend on each other."""
         return [node.block for node in self.nodes if node.block is not None]
 
+    def place_sums(self) -> tuple[dict[str, int], int]:
+        """Places of the sums of continuous variables in a vector of counts, and its length."""
+        return place_sums(self.structure)
+
     @property
     def is_one_call(self) -> bool:
         """Whether EM can run in one compiled call."""
@@ -606,8 +610,10 @@ def _writable(theta: FloatArray) -> FloatArray:
 
 
 def fits_forest(structure: Structure) -> bool:
-    """Whether no variable has two categorical parents."""
-    return structure.is_forest or _find_join(structure) is None
+    """Whether no variable, nor any that depend on each other, has two categorical parents."""
+    if structure.is_forest:
+        return True
+    return _find_join(structure) is None and not has_joint_blocks(structure)
 
 
 def _find_join(structure: Structure) -> str | None:
@@ -618,8 +624,8 @@ def _find_join(structure: Structure) -> str | None:
 
 def check_forest(structure: Structure) -> None:
     """Refuse what is not a forest."""
-    if not fits_forest(structure):
-        name = _find_join(structure) or ""
+    name = None if structure.is_forest else _find_join(structure)
+    if name is not None:
         raise ModelError(
             f"a forest is needed, but variable {name!r} has parents {structure.parents(name)}"
         )

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from latentforest.errors import ModelError
-from latentforest.inference.blocks import GaussianBlock, find_blocks
+from latentforest.inference.blocks import GaussianBlock, find_family_blocks
 from latentforest.inference.clique_plan import (
     MAX_CELLS,
     LaidRows,
@@ -29,11 +29,12 @@ from latentforest.inference.clique_plan import (
 from latentforest.inference.clique_tree import (
     CliqueTree,
     FactorItem,
+    Group,
     Member,
     find_strides,
     grow_cliques,
 )
-from latentforest.inference.dense_gaussians import GaussianFactor, find_gaussians
+from latentforest.inference.dense_gaussians import ClusterRows, GaussianFactor, make_factors
 from latentforest.inference.forest import PatternedData, check_columns
 from latentforest.inference.patterns import PatternStore, group_children
 from latentforest.inference.plan import place_sums
@@ -118,18 +119,17 @@ class JunctionTree:
         self.equal: frozenset[str] = frozenset()
         names = [name for name in structure.names if name not in structure.continuous]
         self.free = [name for name in structure.names if free is None or name in free]
-        self.n_counts = place_sums(structure)[1]
-        self._gaussians = find_gaussians(structure, data)
-        if is_variational and self._gaussians:
+        self._sums, self.n_counts = place_sums(structure, find_family_blocks(structure))
+        if is_variational and structure.continuous:
             raise ModelError(
                 "variational Bayes with continuous columns needs a forest, in which no variable "
                 "has two categorical parents"
             )
-        self._dense = [each.item for each in self._gaussians.values()]
-        self._bits = {**data.bits, **{key: each.mask for key, each in self._gaussians.items()}}
         observed = [name for name in structure.observed if name in names]
         self._columns = {name: data.dataset.column(name) for name in observed}
         self._gaps = {name for name, codes in self._columns.items() if (codes < 0).any()}
+        self._holes = {n: np.isnan(data.dataset.column(n)) for n in structure.continuous}
+        self._holes = {name: holes for name, holes in self._holes.items() if holes.any()}
         self._lock = threading.Lock()
         self._laid: list[LaidRows] | None = None
         self._idle: list[list[Memory]] = []
@@ -206,13 +206,18 @@ class JunctionTree:
 
     @property
     def blocks(self) -> list[GaussianBlock]:
-        """Continuous variables that depend on each other."""
-        return list(find_blocks(self.structure))
+        """Pouches, and continuous variables with continuous parents, each with these."""
+        return list(find_family_blocks(self.structure))
+
+    def place_sums(self) -> tuple[dict[str, int], int]:
+        """Places of the sums of continuous variables in a vector of counts, and its length."""
+        return self._sums, self.n_counts
 
     @property
     def is_one_call(self) -> bool:
         """Whether EM can run in one compiled call."""
-        return len(self._parts) == 1 and not self._gaussians and not self.is_variational
+        is_plain = not self.structure.continuous and not self.is_variational
+        return is_plain and len(self._parts) == 1
 
     def climb(
         self, method: Method, potentials: FloatArray, run: Run
@@ -240,7 +245,7 @@ class JunctionTree:
         try:
             return self._lay_chunks(asked, targets)
         except TooWideError:
-            if not self._gaps:
+            if not self._gaps and not self._holes:
                 raise
         return self._lay_by_gaps(asked, targets)
 
@@ -249,8 +254,12 @@ class JunctionTree:
     ) -> list[LaidRows]:
         data = self.data
         latents, gaps = self.structure.latents, self._gaps
-        group, dense = data.group, self._dense
-        tree = grow_cliques(self.structure, self._bits, latents, gaps, asked, group, dense)
+        factors = make_factors(
+            self.structure, data, self._holes, self._find_empty(), {*latents, *gaps}
+        )
+        for factor in factors:
+            factor.check_size(data.n_rows)
+        tree = self._grow(factors, latents, gaps, asked, data.group)
         here = self._place(targets, tree.open)
 
         def lay(b: int) -> LaidRows:
@@ -258,7 +267,7 @@ class JunctionTree:
             rows = np.arange(low, low + len(data.chunks[b].weights))
             columns = {name: codes[rows] for name, codes in self._columns.items()}
             chunk = data.chunks[b]
-            return self._lay_rows(tree, chunk.store, columns, chunk.weights, rows, here)
+            return self._lay_rows(tree, chunk.store, columns, chunk.weights, rows, here, factors)
 
         return list(map_threads(lay, range(len(data.chunks)), data.n_jobs))
 
@@ -266,20 +275,43 @@ class JunctionTree:
         self, asked: Collection[str], targets: Sequence[tuple[str, ...]]
     ) -> list[LaidRows]:
         """Lay rows out by what is missing in them; that is then hidden, and all else given."""
-        names, parts = sorted(self._gaps), []
-        missing = np.stack([self._columns[name] < 0 for name in names], axis=1)
+        parts = []
+        holes: dict[str, AnyArray] = {n: self._columns[n] < 0 for n in sorted(self._gaps)}
+        holes |= self._holes
+        names, missing = list(holes), np.stack(list(holes.values()), axis=1)
         kinds, which = np.unique(missing, axis=0, return_inverse=True)
         for kind, absent in enumerate(kinds):
             rows = np.flatnonzero(which.ravel() == kind)
-            gaps = {name for name, is_absent in zip(names, absent, strict=True) if is_absent}
+            gone = {name for name, is_absent in zip(names, absent, strict=True) if is_absent}
+            gaps, numbers = gone & self._gaps, gone - self._gaps
             columns = {n: codes[rows] for n, codes in self._columns.items() if n not in gaps}
             store = self.data.store_of(rows)
             hidden, group = {*self.structure.latents, *gaps}, partial(group_children, store)
-            tree = grow_cliques(self.structure, self._bits, hidden, (), asked, group, self._dense)
+            factors = make_factors(self.structure, self.data, numbers, numbers, hidden)
+            for factor in factors:
+                factor.check_size(len(rows))
+            tree = self._grow(factors, hidden, (), asked, group)
             weights = self.data.dataset.weights[rows]
             here = self._place(targets, tree.open)
-            parts.append(self._lay_rows(tree, store, columns, weights, rows, here))
+            parts.append(self._lay_rows(tree, store, columns, weights, rows, here, factors))
         return parts
+
+    def _find_empty(self) -> set[str]:
+        """Find the continuous columns without any value."""
+        return {name for name, holes in self._holes.items() if holes.all()}
+
+    def _grow(
+        self,
+        factors: Sequence[GaussianFactor],
+        hidden: Collection[str],
+        gaps: Collection[str],
+        asked: Collection[str],
+        group: Group,
+    ) -> CliqueTree:
+        inside = [factor for factor in factors if factor.open]
+        bits = {**self.data.bits, **{factor.key: factor.mask for factor in inside}}
+        dense = [factor.item for factor in inside]
+        return grow_cliques(self.structure, bits, hidden, gaps, asked, group, dense)
 
     def _lay_rows(
         self,
@@ -289,11 +321,15 @@ class JunctionTree:
         weights: FloatArray,
         rows: LongArray,
         targets: Sequence[Target],
+        factors: Sequence[GaussianFactor],
     ) -> LaidRows:
-        masks = {key: each.mask for key, each in self._gaussians.items()}
-        return lay_rows(
+        measured = {factor.key: factor for factor in factors if factor.open}
+        masks = {key: factor.mask for key, factor in measured.items()}
+        laid = lay_rows(
             tree, store, columns, weights, rows, self.n_values, targets, self.max_cells, masks
         )
+        laid.measured, laid.alone = measured, [each for each in factors if not each.open]
+        return laid
 
     def _place(self, targets: Sequence[tuple[str, ...]], is_open: Collection[str]) -> list[Target]:
         """Say where the cells of targets go in the rows of a result."""
@@ -343,7 +379,8 @@ class JunctionTree:
                 counts[: self.n_values] += memory.weights[: self.n_values]
                 for key, dense in part.dense.items():
                     share = memory.weights[dense.slice].reshape(-1, dense.size)
-                    self._gaussians[key].collect(theta, self._values(part, key), share, counts)
+                    patterns = self._values(part, key)
+                    part.measured[key].collect(theta, patterns, share, self._sums, counts)
         rescued, impossible = 0.0, 0.0
         here = self.data.dataset.weights[part.rows]
         log_likelihood += float(here @ offsets.sum(axis=1))
@@ -356,13 +393,22 @@ class JunctionTree:
             else:
                 impossible += float(weights[entry])
         looked, lost = self._look_up(part, theta, counts)
+        looked += self._measure_alone(part, theta, counts)
         return log_likelihood + rescued + looked, impossible + lost
 
-    def _values(self, part: LaidRows, key: str) -> FloatArray:
-        """Values of a component's columns in each of its patterns."""
-        rows = part.rows[part.dense[key].patterns.first]
-        names = self._gaussians[key].names
-        return np.stack([self.data.dataset.column(name)[rows] for name in names], axis=1)
+    def _values(self, part: LaidRows, key: str) -> ClusterRows:
+        """Values of a cluster's columns in each of its patterns."""
+        return part.measured[key].read(part.rows[part.dense[key].patterns.first])
+
+    def _measure_alone(self, part: LaidRows, theta: FloatArray, counts: FloatArray | None) -> float:
+        """Add what clusters say that all categorical variables above are given for."""
+        weights, value = self.data.dataset.weights[part.rows], 0.0
+        for factor in part.alone:
+            rows = factor.read(part.rows)
+            value += float(weights @ factor.log_densities(theta, rows)[:, 0])
+            if counts is not None:
+                factor.collect(theta, rows, weights[:, None], self._sums, counts)
+        return value
 
     def _fill(self, part: LaidRows, theta: FloatArray, buffer: FloatArray) -> FloatArray:
         """Fill the dense messages, each over its largest entry.
@@ -374,7 +420,7 @@ class JunctionTree:
             for item in part.tree.list_factors(tree):
                 if item.is_dense:
                     dense, values = part.dense[item.name], self._values(part, item.name)
-                    logs = self._gaussians[item.name].log_densities(theta, values)
+                    logs = part.measured[item.name].log_densities(theta, values)
                     largest = logs.max(axis=1)
                     buffer[dense.slice] = np.exp(logs - largest[:, None]).ravel()
                     offsets[:, tree] += largest[dense.patterns.codes]
@@ -417,6 +463,8 @@ class JunctionTree:
             there = lookup.entries >= 0
             with np.errstate(divide="ignore"):
                 rows[there] += np.log(theta[lookup.entries[there]])
+        for factor in part.alone:
+            rows += factor.log_densities(theta, factor.read(part.rows))[:, 0]
         return rows
 
     # Rows that vanish
@@ -436,7 +484,7 @@ class JunctionTree:
         codes = {name: int(column[part.rows[row]]) for name, column in self._columns.items()}
         closed = {name for name in part.tree.closed if codes[name] < 0}
         items = [item for item in items if item.name not in closed]
-        factors = [self._read(item, theta, codes, part.rows[row]) for item in items]
+        factors = [self._read(part, item, theta, codes, part.rows[row]) for item in items]
         cards = {n: self.structure.shape(n)[-1] for f in factors for n in f.scope}
         value = float(multiply_out(factors, cards, ()))
         if counts is None or value == -np.inf:
@@ -444,25 +492,28 @@ class JunctionTree:
         for item, factor in zip(items, factors, strict=True):
             posterior = np.exp(multiply_out(factors, cards, factor.scope) - value)
             if item.is_dense:
-                gaussian = self._gaussians[item.name]
+                gaussian = part.measured[item.name]
                 share = np.zeros(gaussian.cards)
                 share[_slice(item, codes)] = weight * posterior
-                values = self._row_of(gaussian, part.rows[row])
-                gaussian.collect(theta, values, share.reshape(1, -1), counts)
+                here = gaussian.read(part.rows[row : row + 1])
+                gaussian.collect(theta, here, share.reshape(1, -1), self._sums, counts)
                 continue
             table = self.structure.table_view(counts, item.name)
             table[_slice(item, codes)] += weight * posterior
         return value
 
-    def _row_of(self, gaussian: GaussianFactor, row: int) -> FloatArray:
-        """The values of a component in one row."""
-        return np.array([[self.data.dataset.column(name)[row] for name in gaussian.names]])
-
-    def _read(self, item: FactorItem, theta: FloatArray, codes: dict[str, int], row: int) -> Factor:
+    def _read(
+        self,
+        part: LaidRows,
+        item: FactorItem,
+        theta: FloatArray,
+        codes: dict[str, int],
+        row: int,
+    ) -> Factor:
         """Return the logarithm of a factor, sliced at the values of a row."""
         if item.is_dense:
-            gaussian = self._gaussians[item.name]
-            logs = gaussian.log_densities(theta, self._row_of(gaussian, row))
+            gaussian = part.measured[item.name]
+            logs = gaussian.log_densities(theta, gaussian.read(np.array([row])))
             table = logs.reshape(gaussian.cards)
         else:
             with np.errstate(divide="ignore"):

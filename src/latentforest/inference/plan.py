@@ -448,16 +448,20 @@ def _find_parameters(structure: Structure, laid: Below) -> LongArray:
     return np.array(result, np.int64)
 
 
-def place_sums(structure: Structure) -> tuple[dict[str, int], int]:
+def place_sums(
+    structure: Structure, blocks: Sequence[GaussianBlock] | None = None
+) -> tuple[dict[str, int], int]:
     """Say where the sums of each Gaussian lie in the vector of counts, and how long that is.
 
     They follow the counts of the tables: three for each state of the parent. All variables of
-    a block have the place of the block's sums.
+    a block have the place of the block's sums. By default, blocks are those of a forest.
     """
     places: dict[str, int] = {}
     taken = structure.n_values
-    for block in find_blocks(structure) if structure.continuous else ():
-        places.update(dict.fromkeys(block.names, taken))
+    if blocks is None:
+        blocks = find_blocks(structure) if structure.continuous else ()
+    for block in blocks:
+        places.update(dict.fromkeys(block.own, taken))
         taken += count_sums(structure, block)
     for name in structure.continuous:
         if name not in places:

@@ -1,4 +1,5 @@
 # Written by make lists, from the registry of learners and the list of public names.
+from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
 from latentforest.learners.bridged_islands import BridgedIslands
 from latentforest.learners.chow_liu import ChowLiu
@@ -18,6 +19,7 @@ from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, R
 
 __all__ = [
     "EAST",
+    "BayesianNetworkSearch",
     "BinaryForest",
     "BridgedIslands",
     "ChowLiu",

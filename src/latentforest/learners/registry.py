@@ -211,6 +211,15 @@ LEARNERS = (
         variants=(("cil", "the same, only for promising pairs", {"candidate_pairs": 10}),),
     ),
     LearnerEntry(
+        "BayesianNetworkSearch",
+        "bayesian_network",
+        "bayesian-network",
+        "a Bayesian network of the columns: the best score over orders, by climbing, or exactly",
+        NO_LATENTS,
+        "Andrews et al. 2023; Silander and Myllymäki 2006",
+        {"n_restarts": 1},
+    ),
+    LearnerEntry(
         "ChowLiu",
         "chow_liu",
         "chow-liu",

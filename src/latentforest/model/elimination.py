@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 
 from latentforest.errors import ModelError
 from latentforest.model.evidence import Findings
-from latentforest.model.gaussian import Mixture, find_components, join_gaussians
+from latentforest.model.gaussian import (
+    Cluster,
+    Joint,
+    Mixture,
+    find_clusters,
+    join_cluster,
+    list_configurations,
+)
 from latentforest.model.ordering import InteractionGraph, check_size
 from latentforest.model.structure import Structure
 
@@ -92,20 +99,15 @@ def compute_mixture(
         raise ModelError(f"variable {name!r} is categorical; query() gives its probabilities")
     if name in evidence:
         raise ModelError(f"variable {name!r} is both a target and evidence")
-    component = next(
-        each
-        for each in find_components(structure, [name, *_numbers(structure, evidence)])
-        if name in each
-    )
-    joint = join_gaussians(structure, parameters, component)
-    asked = tuple(each for each in joint.scope if each not in evidence)
-    weights = compute_joint(structure, parameters, asked, evidence)
-    index = tuple(int(evidence[each]) if each in evidence else slice(None) for each in joint.scope)
-    numbers = {each: evidence[each] for each in component if each in evidence}
-    mean, variance = joint.condition(name, numbers)
-    return Mixture(
-        weights.ravel(), mean[index].ravel(), np.broadcast_to(variance, mean.shape)[index].ravel()
-    )
+    known = {each: evidence[each] for each in _numbers(structure, evidence)}
+    missing = set(structure.continuous) - known.keys()
+    clusters = find_clusters(structure, [name, *known], missing)
+    cluster = next(each for each in clusters if name in each.names)
+    joint = _join(structure, parameters, cluster, known, evidence)
+    weights = compute_joint(structure, parameters, joint.scope, evidence)
+    inside = {each: known[each] for each in cluster.names if each in known}
+    mean, variance = joint.condition(name, inside)
+    return Mixture(weights.ravel(), mean.ravel(), np.broadcast_to(variance, mean.shape).ravel())
 
 
 def _numbers(structure: Structure, evidence: Findings) -> list[str]:
@@ -230,12 +232,31 @@ def _weigh_numbers(
 ) -> list[Factor]:
     """Return the densities of continuous evidence as functions of the categorical variables."""
     factors = []
-    for component in find_components(structure, numbers):
-        joint = join_gaussians(structure, parameters, component)
-        index = tuple(fixed.get(each, slice(None)) for each in joint.scope)
-        scope = tuple(each for each in joint.scope if each not in fixed)
-        factors.append(Factor(scope, np.asarray(joint.log_density(numbers)[index])))
+    missing = set(structure.continuous) - numbers.keys()
+    for cluster in find_clusters(structure, numbers, missing):
+        joint = _join(structure, parameters, cluster, numbers, fixed)
+        inside = {name: numbers[name] for name in cluster.names if name in numbers}
+        factors.append(Factor(joint.scope, joint.log_density(inside)))
     return factors
+
+
+def _join(
+    structure: Structure,
+    parameters: Floats,
+    cluster: Cluster,
+    numbers: Findings,
+    fixed: Findings,
+) -> Joint:
+    """Multiply a cluster out, given numbers outside and some of the states above it."""
+    scope = tuple(each for each in cluster.scope if each not in fixed)
+    cards = [structure.shape(each)[-1] for each in scope]
+    codes = list_configurations(scope, cards)
+    n = math.prod(cards)
+    codes |= {each: np.full(n, int(fixed[each])) for each in cluster.scope if each in fixed}
+    joint, size = join_cluster(structure, parameters, cluster, codes), len(cluster.names)
+    means = joint.means(np.array([numbers[each] for each in cluster.outside]))
+    covariances = joint.covariances.reshape(*cards, size, size)
+    return Joint(cluster.names, scope, means.reshape(*cards, size), covariances)
 
 
 def _multiply(factors: Sequence[Factor], scope: tuple[str, ...]) -> Factor:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from latentforest.errors import ModelError
 from latentforest.model.covariances import factorize, invert
 from latentforest.model.structure import Structure
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.signedinteger]
 
 LOG_2_PI = math.log(2.0 * math.pi)
+MOST_NUMBERS = 1 << 26  # of covariances that are kept at once
 
 
 @dataclass(frozen=True)
@@ -102,23 +105,74 @@ class Joint:
         )
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """Continuous variables whose families are multiplied out together.
+
+    Given the categorical variables, and the variables outside, it is independent of all others.
+
+    Attributes
+    ----------
+    names
+        The variables, parents before children.
+    outside
+        Their continuous parents that are not among them, whose values are known.
+    scope
+        Their categorical parents.
+    """
+
+    names: tuple[str, ...]
+    outside: tuple[str, ...]
+    scope: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LinearJoint:
+    """A cluster's joint Gaussian for each of some configurations, a linear function of outside.
+
+    Attributes
+    ----------
+    lines
+        Intercepts, then slopes, of the means: ``(n_configurations, n_names, 1 + n_outside)``.
+    covariances
+        Shape ``(n_configurations, n_names, n_names)``.
+    """
+
+    lines: Floats
+    covariances: Floats
+
+    def means(self, outside: Floats) -> Floats:
+        """Return the means given the values outside, for each configuration."""
+        return np.asarray(self.lines[..., 0] + self.lines[..., 1:] @ outside)
+
+
 def find_components(structure: Structure, names: Iterable[str]) -> list[tuple[str, ...]]:
     """Split continuous variables, with their continuous ancestors, into dependent sets.
 
     Given the categorical variables, sets are independent of each other. Each is in topological
     order.
     """
+    return [each.names for each in find_clusters(structure, names, structure.continuous)]
+
+
+def find_clusters(
+    structure: Structure, names: Iterable[str], missing: Collection[str]
+) -> list[Cluster]:
+    """Split continuous variables into sets that can be judged one by one.
+
+    Families that have a missing variable in common are judged together, as are pouches; a variable
+    whose value is known separates them. Missing ancestors are added to the names.
+    """
+    unknown = set(missing)
     home: dict[str, set[str]] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name in home:
-            continue
-        home[name] = {name}
-        waiting += structure.continuous_parents(name)
-        waiting += structure.pouch(name)
+        if name not in home:
+            home[name] = {name}
+            waiting += _list_linked(structure, name, unknown)
     for name in home:
-        for other in (*structure.continuous_parents(name), *structure.pouch(name)):
+        for other in _list_linked(structure, name, unknown):
             if home[other] is not home[name]:
                 merged = home[other] | home[name]
                 for each in merged:
@@ -127,37 +181,96 @@ def find_components(structure: Structure, names: Iterable[str]) -> list[tuple[st
     for name in structure.order:
         if name in home:
             found.setdefault(id(home[name]), []).append(name)
-    return [tuple(component) for component in found.values()]
+    return [_describe(structure, tuple(inside)) for inside in found.values()]
+
+
+def _list_linked(structure: Structure, name: str, missing: Collection[str]) -> list[str]:
+    above = [parent for parent in structure.continuous_parents(name) if parent in missing]
+    return above + [each for each in structure.pouch(name) if each != name]
+
+
+def _describe(structure: Structure, names: tuple[str, ...]) -> Cluster:
+    above = dict.fromkeys(p for name in names for p in structure.parents(name))
+    numbers = set(structure.continuous)
+    outside = tuple(p for p in above if p in numbers and p not in names)
+    return Cluster(names, outside, tuple(p for p in above if p not in numbers))
 
 
 def join_gaussians(structure: Structure, parameters: Floats, component: tuple[str, ...]) -> Joint:
-    """Multiply the families of a component out."""
-    scope = tuple(
-        dict.fromkeys(p for name in component for p in structure.categorical_parents(name))
-    )
-    cards = [len(structure.states(name)) for name in scope]
+    """Multiply the families of a component out, for all states of the variables above it."""
+    cluster = _describe(structure, component)
+    cards = [len(structure.states(name)) for name in cluster.scope]
+    joint = join_cluster(structure, parameters, cluster, list_configurations(cluster.scope, cards))
     size = len(component)
-    means, covariances = np.zeros((*cards, size)), np.zeros((*cards, size, size))
-    for i, name in enumerate(component):
-        table = _spread(structure, name, structure.table_view(parameters, name), scope)
-        means[..., i] = table[..., 0]
+    means = joint.lines[..., 0].reshape(*cards, size)
+    return Joint(component, cluster.scope, means, joint.covariances.reshape(*cards, size, size))
+
+
+def list_configurations(scope: Sequence[str], cards: Sequence[int]) -> dict[str, Codes]:
+    """List all joint states of some variables, the last one running fastest: codes of each."""
+    n = math.prod(map(float, cards))
+    if n > MOST_NUMBERS:
+        raise ModelError(
+            f"{n:,.0f} joint states of {', '.join(map(repr, scope))} would have to be looked at, "
+            f"because continuous variables below them are missing; at most {MOST_NUMBERS:,} are "
+            "allowed"
+        )
+    grid = np.indices(tuple(cards)).reshape(len(cards), math.prod(cards))
+    return dict(zip(scope, grid, strict=True))
+
+
+def join_cluster(
+    structure: Structure, parameters: Floats, cluster: Cluster, codes: Mapping[str, Codes]
+) -> LinearJoint:
+    """Multiply the families of a cluster out.
+
+    Parameters
+    ----------
+    structure, parameters
+        The network.
+    cluster
+        The variables.
+    codes
+        States of each variable of its scope, in as many configurations as are wanted.
+    """
+    n, size = len(codes[cluster.scope[0]]) if cluster.scope else 1, len(cluster.names)
+    if n * size * size > MOST_NUMBERS:
+        raise ModelError(
+            f"covariances of {size} continuous variables that depend on each other would be needed "
+            f"for {n:,} joint states of {', '.join(map(repr, cluster.scope))}; at most "
+            f"{MOST_NUMBERS // (size * size):,} are allowed"
+        )
+    lines, covariances = np.zeros((n, size, 1 + len(cluster.outside))), np.zeros((n, size, size))
+    place = {name: i for i, name in enumerate(cluster.names)}
+    for i, name in enumerate(cluster.names):
+        table = select_rows(structure, parameters, name, codes)
+        lines[:, i, 0] = table[:, 0]
         pouch = structure.pouch(name)
         if len(pouch) > 1:
             for j, other in enumerate(pouch):
-                covariances[..., i, component.index(other)] = table[..., 1 + j]
+                covariances[:, i, place[other]] = table[:, 1 + j]
             continue
-        parents = [component.index(parent) for parent in structure.continuous_parents(name)]
-        slopes = table[..., 1:-1]
-        means[..., i] += (slopes * means[..., parents]).sum(axis=-1)
-        across = (covariances[..., :i, :][..., parents] * slopes[..., None, :]).sum(axis=-1)
-        covariances[..., :i, i] = covariances[..., i, :i] = across
-        covariances[..., i, i] = table[..., -1] + (slopes * across[..., parents]).sum(axis=-1)
-    return Joint(component, scope, means, covariances)
+        parents = structure.continuous_parents(name)
+        for slope, parent in zip(table.T[1:-1], parents, strict=True):
+            if parent in place:
+                lines[:, i] += slope[:, None] * lines[:, place[parent]]
+            else:
+                lines[:, i, 1 + cluster.outside.index(parent)] += slope
+        inside = [place[parent] for parent in parents if parent in place]
+        slopes = table[:, [1 + a for a, parent in enumerate(parents) if parent in place]]
+        across = (covariances[:, :i][:, :, inside] * slopes[:, None]).sum(axis=-1)
+        covariances[:, :i, i] = covariances[:, i, :i] = across
+        covariances[:, i, i] = table[:, -1] + (slopes * across[:, inside]).sum(axis=-1)
+    return LinearJoint(lines, covariances)
 
 
-def _spread(structure: Structure, name: str, table: Floats, scope: tuple[str, ...]) -> Floats:
-    """Give a table one axis for each variable of a scope, of length one if it has none."""
-    parents = structure.categorical_parents(name)
-    order = sorted(range(len(parents)), key=lambda axis: scope.index(parents[axis]))
-    shape = [len(structure.states(each)) if each in parents else 1 for each in scope]
-    return table.transpose(*order, len(parents)).reshape(*shape, table.shape[-1])
+def select_rows(
+    structure: Structure, parameters: Floats, name: str, codes: Mapping[str, Codes]
+) -> Floats:
+    """Return the rows of a variable's table for the states that its categorical parents have."""
+    table = structure.table_view(parameters, name)
+    above = structure.categorical_parents(name)
+    if not above:
+        n = len(next(iter(codes.values()))) if codes else 1
+        return np.broadcast_to(table, (n, len(table)))
+    return np.asarray(table[tuple(codes[parent] for parent in above)])

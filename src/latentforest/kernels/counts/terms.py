@@ -43,3 +43,25 @@ def sum_terms(
             total += find_term(counts[place], terms, scale)
         sums[i] = total
         start = ends[i]
+
+
+@kernel
+def sum_gamma_terms(
+    counts: FloatArray, ends: LongArray, priors: FloatArray, scale: float, sums: FloatArray
+) -> None:
+    """Add up log Γ(a + n) - log Γ(a) over several lists of counts, with a prior count a for each.
+
+    Terms are whole numbers of grid units.
+    """
+    start = 0
+    for i in range(ends.shape[0]):
+        total, prior = 0.0, priors[i]
+        empty = math.lgamma(prior)
+        last, term = -1.0, 0.0
+        for place in range(start, ends[i]):
+            count = counts[place]
+            if count != last:  # equal counts often lie side by side
+                last, term = count, np.rint((math.lgamma(prior + count) - empty) * scale)
+            total += term
+        sums[i] = total
+        start = ends[i]

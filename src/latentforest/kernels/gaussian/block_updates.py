@@ -46,6 +46,7 @@ from latentforest.kernels.types import FloatArray, LongArray
 
 FEWEST = 1e-200  # weight of a state below which it keeps its parameters
 COLLINEAR = 1e-10  # share of a parent's variance that others must leave for it to get a slope
+NEGLIGIBLE = 1e-13  # the same of its variance over all rows: what constants leave by rounding
 SHRINKING = 0.01  # an extrapolated variance is at least this share of the one it starts from
 N_SWEEPS = 30
 CONVERGED = 1e-28
@@ -163,7 +164,7 @@ def _solve(n: int, s: FloatArray) -> FloatArray:
             for k in range(j):
                 entry -= factor[i * size + k] * factor[j * size + k]
             if i == j:
-                is_free = entry > COLLINEAR * s[(1 + i) * n + 1 + i]
+                is_free = entry > max(COLLINEAR * s[(1 + i) * n + 1 + i], NEGLIGIBLE)
                 factor[i * size + i] = math.sqrt(entry) if is_free else np.inf
             else:
                 factor[i * size + j] = entry / factor[j * size + j]

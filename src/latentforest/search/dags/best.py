@@ -17,10 +17,10 @@ from latentforest.inference.counts import (
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.search.dags.canonical import order_columns
-from latentforest.search.dags.constraints import Arc, check_tables, read_constraints
+from latentforest.search.dags.constraints import check_tables, read_constraints
 from latentforest.search.dags.exact import find_best_parents
-from latentforest.search.dags.family_scores import FamilyScores
-from latentforest.search.dags.hill_climbing import climb_both_ways
+from latentforest.search.dags.family_scores import Arc, FamilyScores
+from latentforest.search.dags.search import DagSearch, DagSearchSettings
 
 EXACT_COLUMNS = 16  # up to so many, search is exact unless told otherwise
 
@@ -58,10 +58,9 @@ def best_network(
 ) -> BestNetwork:
     """Find the best network over the columns of a complete categorical table.
 
-    Exact for a few columns, by hill climbing from the empty network for more, the
-    better of two climbs that break ties in opposite ways. The result does
-    not depend on the order of rows or columns, nor on the names of columns unless two of them
-    cannot be told apart by what is in them.
+    Exact for a few columns, by a search over orders for more. The result does not depend on the
+    order of rows or columns, nor on the names of columns unless two of them cannot be told apart by
+    what is in them.
 
     Parameters
     ----------
@@ -94,8 +93,17 @@ def best_network(
     if table.n_columns <= exact_columns:
         parents, is_optimal = find_best_parents(scores, constraints)
     else:
-        parents, is_optimal = climb_both_ways(scores, constraints, check), False
+        search = DagSearch(
+            scores, constraints, DagSearchSettings(), constraints.required, lambda: _ask(check)
+        )
+        parents, is_optimal = search.run(), False
     return _estimate(data, _name_parents(data, table, parents), is_optimal)
+
+
+def _ask(check: Callable[[], None] | None) -> bool:
+    if check is not None:
+        check()
+    return False
 
 
 def _name_parents(
