@@ -7,6 +7,7 @@ what they leave open, and the structure is improved by a search on the completed
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,19 @@ from latentforest.inference.counts import count_tables, normalize_tables
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.patterns import Mask
 from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.confirmatory import order_states
 from latentforest.learners.finish import choose_smoothing, finish
 from latentforest.learners.progress import Say
 from latentforest.learners.structural_settings import check_settings, read_latents
 from latentforest.model import Network, Structure
-from latentforest.search.dags.constraints import Arc
+from latentforest.scores.families import FamilyPrior
+from latentforest.search.dags.family_scores import Arc
+from latentforest.search.dags.search import DagSearchSettings
+from latentforest.search.ended import SearchEnded
 from latentforest.search.glc.criteria import sort_rows
 from latentforest.search.glc.fits import transfer
-from latentforest.search.structural.arcs import forbid_by_tiers, perturb, to_masks
+from latentforest.search.structural.arcs import perturb, to_masks
 from latentforest.search.structural.fits import NetworkFits, ScoredNetwork, count_completed
 from latentforest.search.structural.hidden import HiddenCandidate, find_idle, list_candidates
 from latentforest.search.structural.search import StructuralSearch
@@ -38,8 +43,7 @@ from latentforest.search.structural.starts import (
     obey_in_turn,
     span_columns,
 )
-from latentforest.search.structural.steps import StepSettings, StructureSteps
-from latentforest.search.trees.search import SearchEnded
+from latentforest.search.structural.steps import StepSettings, StructureSteps, Tiers
 from latentforest.ties import choose_best, sort_best_first
 
 N_WINNERS = 3  # hidden variables of a round from which structural EM climbs
@@ -76,6 +80,8 @@ class StructuralEM(LatentLearner):
         So many further climbs, from changed copies of the best network and from the empty one; with
         latent variables, also from random sets of columns below them. None where nothing is
         missing or latent.
+    search_restarts
+        Further runs of each search on a completed table.
     structure_step
         "search": a whole search on the completed table. "one": the best single arc to add, delete
         or reverse.
@@ -137,9 +143,10 @@ class StructuralEM(LatentLearner):
     equivalent_sample_size: float
     required: Sequence[Arc]
     forbidden: Sequence[Arc]
-    tiers: Sequence[Sequence[str]] | None
+    tiers: Tiers | None
     max_parents: int | None
     n_restarts: int
+    search_restarts: int
     structure_step: str
     evaluation: str
     max_states: int
@@ -155,9 +162,10 @@ class StructuralEM(LatentLearner):
         equivalent_sample_size: float = 1.0,
         required: Sequence[Arc] = (),
         forbidden: Sequence[Arc] = (),
-        tiers: Sequence[Sequence[str]] | None = None,
+        tiers: Tiers | None = None,
         max_parents: int | None = None,
         n_restarts: int = 1,
+        search_restarts: int = 10,
         structure_step: str = "search",
         evaluation: str = "expected",
         max_states: int = 8,
@@ -204,10 +212,7 @@ class StructuralEM(LatentLearner):
         """Climb from a forest, from the empty network, and from changed copies of the best."""
         fits, constraints = search.fits, search.steps.read_constraints(tuple(columns))
         if not fits.table.has_missing:
-            start = search.begin(columns, constraints.required, "no arcs")
-            is_whole = search.steps.is_whole_search
-            better = search.improve_structure(start) if is_whole else self._climb(search, start)
-            return better or start
+            return self._climb(search, search.begin(columns, constraints.required, "no arcs"))
         forest = span_columns(fits.table, constraints, fits.data.n_jobs)
         found = [self._climb(search, search.begin(columns, forest, "forest"))]
         for restart in range(self.n_restarts):
@@ -333,6 +338,8 @@ class StructuralEM(LatentLearner):
 
     def _learn(self, work: Work) -> Learned:
         self._check(work.table)
+        if self._is_plain(work.table):
+            return self._learn_complete(work)
         search = self._open(work)
         was_interrupted, stopped = False, None
         try:
@@ -345,18 +352,44 @@ class StructuralEM(LatentLearner):
             was_interrupted = True
         return self._describe(work, search, was_interrupted, stopped)
 
+    def _is_plain(self, table: Dataset) -> bool:
+        """Whether a single search does all: nothing is missing or latent."""
+        is_search = self.structure_step == "search" and self.evaluation == "expected"
+        return is_search and self.latents is None and not table.has_missing
+
+    def _learn_complete(self, work: Work) -> Learned:
+        """Search the table itself, which is complete: one step, and no EM."""
+        learner = BayesianNetworkSearch(
+            self.method,
+            self.criterion,
+            self.equivalent_sample_size,
+            required=self.required,
+            forbidden=self.forbidden,
+            tiers=self.tiers,
+            max_parents=self.max_parents,
+            n_restarts=self.search_restarts,
+            smoothing=self.smoothing,
+        )
+        found = learner._learn(work)
+        monitor = Monitor(converged=True, reason="nothing is missing: counts are exact")
+        more = {"n_fits": 0, "left_out": 0.0, "monitor": monitor}
+        return replace(found, attributes=found.attributes | more)
+
     def _open(self, work: Work) -> StructuralSearch:
         table = sort_rows(work.table.select(sorted(work.table.names)).merged()[0])
         data = PatternedData(table, self.n_jobs)
         settings = EMSettings(self.max_iterations, self.tolerance)
         fits = NetworkFits(data, self.criterion, settings, work.deadline)
-        forbidden = [*self.forbidden, *forbid_by_tiers(self.tiers, table.names)]
+        how = DagSearchSettings(
+            self.method, int(self.search_restarts), seed=work.seed, n_jobs=data.n_jobs
+        )
         use = StepSettings(
-            self.method,
+            how,
             self.criterion,
-            self.equivalent_sample_size,
+            FamilyPrior(self.equivalent_sample_size),
             tuple(self.required),
-            tuple(forbidden),
+            tuple(self.forbidden),
+            self.tiers,
             self.max_parents,
         )
         steps = StructureSteps(fits, use, self.structure_step == "one", self.evaluation == "full")
@@ -397,7 +430,10 @@ class StructuralEM(LatentLearner):
                 was_interrupted,
                 keeps_roots=True,
             )
-        smoothing = choose_smoothing(work, network, self.smoothing)
+        return self._count(work, network)
+
+    def _count(self, work: Work, network: Network) -> tuple[FitResult, Network]:
+        smoothing, structure = choose_smoothing(work, network, self.smoothing), network.structure
         counts = count_tables(structure, work.table)
         parameters = normalize_tables(structure, counts + pseudo_counts(structure, smoothing))
         some = counts > 0

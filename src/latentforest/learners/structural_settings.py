@@ -11,15 +11,15 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings
 from latentforest.scores.families import FAMILY_CRITERIA
 from latentforest.search.dags.constraints import read_constraints
-from latentforest.search.structural.arcs import forbid_by_tiers
 from latentforest.search.structural.steps import check_method
 
+CRITERIA = tuple(name for name in FAMILY_CRITERIA if name != "bde")  # has no prior network here
 FULL_VARIABLES = 12  # up to so many, each neighbour may be fitted
 WORDS = {
     "structure_step": ("search", "one"),
     "evaluation": ("expected", "full"),
 }
-LEAST = {"n_restarts": 0, "n_starts": 1, "max_states": 2, "max_steps": 0}
+LEAST = {"n_restarts": 0, "search_restarts": 0, "n_starts": 1, "max_states": 2, "max_steps": 0}
 
 
 def read_latents(latents: Any, table: Dataset) -> tuple[Variable, ...]:
@@ -48,8 +48,7 @@ def check_settings(learner: Any, table: Dataset, latents: tuple[Variable, ...]) 
     EMSettings(learner.max_iterations, learner.tolerance)
     names = [*table.names, *(variable.name for variable in latents)]
     check_method(learner.method, len(names))
-    forbidden = [*learner.forbidden, *forbid_by_tiers(learner.tiers, names)]
-    read_constraints(names, learner.required, forbidden, learner.max_parents)
+    read_constraints(names, learner.required, learner.forbidden, learner.max_parents, learner.tiers)
     if learner.evaluation == "full" and len(names) > FULL_VARIABLES:
         raise ParameterError(
             f'evaluation="full" runs EM on every neighbour, which is possible for up to '
@@ -58,7 +57,7 @@ def check_settings(learner: Any, table: Dataset, latents: tuple[Variable, ...]) 
 
 
 def _check_words(learner: Any) -> None:
-    for name, known in {**WORDS, "criterion": tuple(FAMILY_CRITERIA)}.items():
+    for name, known in {**WORDS, "criterion": CRITERIA}.items():
         if getattr(learner, name) not in known:
             listed = ", ".join(map(repr, known))
             raise ParameterError(f"{name} must be one of {listed}, got {getattr(learner, name)!r}")

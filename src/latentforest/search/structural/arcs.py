@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from latentforest.errors import ParameterError
 from latentforest.inference.counts import list_bits
 from latentforest.inference.patterns import Mask
-from latentforest.search.dags.constraints import Arc, ArcConstraints
+from latentforest.search.dags.constraints import ArcConstraints
 
 
 class ArcChange(NamedTuple):
@@ -122,21 +121,6 @@ def perturb(
         among = [change for change in changes if change.operator == operator]
         changed = among[int(generator.integers(len(among)))].parents
     return changed
-
-
-def forbid_by_tiers(tiers: Iterable[Sequence[str]] | None, names: Sequence[str]) -> list[Arc]:
-    """List the arcs from later tiers to earlier ones; names without a tier are free."""
-    if tiers is None:
-        return []
-    rank: dict[str, int] = {}
-    for number, tier in enumerate(tiers):
-        for name in [tier] if isinstance(tier, str) else tier:
-            if name not in names:
-                raise ParameterError(f"tiers: there is no column {name!r}")
-            if name in rank:
-                raise ParameterError(f"tiers: column {name!r} is in two of them")
-            rank[name] = number
-    return [(a, b) for a in rank for b in rank if rank[a] > rank[b]]
 
 
 def to_masks(names: Sequence[str], parents: Mapping[str, Sequence[str]]) -> tuple[Mask, ...]:

@@ -11,10 +11,10 @@ from latentforest.data.table import Table
 from latentforest.data.variable import Variable
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray
+from latentforest.search.ended import SearchEnded
 from latentforest.search.structural.arcs import to_names
 from latentforest.search.structural.fits import NetworkFits, ScoredNetwork
 from latentforest.search.structural.steps import StructureSteps
-from latentforest.search.trees.search import SearchEnded
 from latentforest.ties import is_higher
 
 

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from latentforest.data.variable import Variable
 from latentforest.errors import ParameterError
-from latentforest.inference.counts import CountingTable, list_bits
+from latentforest.inference.counts import CountingTable
 from latentforest.inference.patterns import Mask
 from latentforest.inference.posterior_completions import CompletedTable
+from latentforest.scores.families import FamilyPrior
 from latentforest.search.dags.canonical import order_columns
-from latentforest.search.dags.constraints import Arc, ArcConstraints, check_tables, read_constraints
+from latentforest.search.dags.constraints import ArcConstraints, check_tables, read_constraints
 from latentforest.search.dags.exact import MOST_COLUMNS, find_best_parents
-from latentforest.search.dags.family_scores import FamilyScores
-from latentforest.search.dags.hill_climbing import climb, climb_both_ways
+from latentforest.search.dags.family_scores import Arc, FamilyScores
+from latentforest.search.dags.hill_climbing import climb
+from latentforest.search.dags.search import METHODS, DagSearch, DagSearchSettings
+from latentforest.search.dags.watch import Watch
 from latentforest.search.structural.arcs import ArcChange, list_changes, to_masks, to_names
 from latentforest.search.structural.fits import NetworkFits, ScoredNetwork, count_completed
 from latentforest.ties import choose_best, is_higher
 
-METHODS = ("order", "hill-climbing", "exact")
 EXACT_COLUMNS = 12  # up to so many, the default method is exact
 ROUGH_ROWS = 20_000  # of a completed table; of larger ones, a smaller one is searched first
 
+Tiers = Sequence[str | Sequence[str]]
 Check = Callable[[], None]  # called now and then; what it raises ends the work
 
 
@@ -33,18 +36,25 @@ class StepSettings:
 
     Attributes
     ----------
-    method, criterion, equivalent_sample_size
-        Of the search on a completed table.
-    required, forbidden, max_parents
+    search
+        How a completed table is searched.
+    criterion, prior
+        Score there.
+    required, forbidden, tiers, max_parents
         Constraints on all structures, by names.
     """
 
-    method: str
+    search: DagSearchSettings
     criterion: str
-    equivalent_sample_size: float
+    prior: FamilyPrior
     required: tuple[Arc, ...]
     forbidden: tuple[Arc, ...]
+    tiers: Tiers | None
     max_parents: int | None
+
+    def read_constraints(self, names: Sequence[str]) -> ArcConstraints:
+        """Return the constraints on some variables, in their order."""
+        return read_constraints(names, self.required, self.forbidden, self.max_parents, self.tiers)
 
 
 class StructureStep(NamedTuple):
@@ -52,33 +62,6 @@ class StructureStep(NamedTuple):
 
     fitted: ScoredNetwork
     operator: str
-
-
-def make_scores(table: CountingTable, use: StepSettings) -> FamilyScores:
-    """Return the scores of families: the one place that knows the criteria there are."""
-    return FamilyScores(table, use.criterion)
-
-
-def search_parents(
-    scores: FamilyScores,
-    constraints: ArcConstraints,
-    start: Sequence[Mask],
-    use: StepSettings,
-    check: Check,
-) -> list[Mask]:
-    """Search a complete table: the one place that knows the searches there are."""
-    if use.method == "exact" or (use.method == "order" and scores.n_columns <= EXACT_COLUMNS):
-        return find_best_parents(scores, constraints)[0]
-    best = climb_both_ways(scores, constraints, check)
-    if list(start) != list(constraints.required):
-        ends = [best, climb(scores, constraints, start, check)]
-        best = choose_best(ends, lambda parents: sum_scores(scores, parents))
-    return best
-
-
-def sum_scores(scores: FamilyScores, parents: Sequence[Mask]) -> float:
-    """Return the score of a structure."""
-    return sum(map(scores.score, range(len(parents)), parents))
 
 
 class ExpectedScores:
@@ -101,15 +84,29 @@ class ExpectedScores:
         self.order = order_columns(given) if order is None else order
         self.table = given.reordered(self.order)
         self.names = self.table.names
-        self.constraints = read_constraints(
-            self.names, use.required, use.forbidden, use.max_parents
-        )
+        self.constraints = use.read_constraints(self.names)
         check_tables(self.table, self.constraints)
-        self.scores = make_scores(self.table, use)
+        self.scores = FamilyScores(self.table, use.criterion, use.prior)
 
     def sum(self, parents: Sequence[Mask]) -> float:
         """Return the expected score of a structure."""
-        return sum_scores(self.scores, parents)
+        return sum(map(self.scores.score, range(len(parents)), parents))
+
+    def search(
+        self, start: Sequence[Mask], settings: DagSearchSettings, check: Check
+    ) -> tuple[Mask, ...]:
+        """Search all structures that are allowed."""
+        if settings.method == "order" and self.table.n_columns <= EXACT_COLUMNS:
+            return tuple(find_best_parents(self.scores, self.constraints)[0])
+        search = DagSearch(self.scores, self.constraints, settings, start, _ask(check))
+        found = search.run()
+        if search.was_interrupted:
+            raise KeyboardInterrupt
+        return tuple(found)
+
+    def climb(self, start: Sequence[Mask], check: Check) -> tuple[Mask, ...]:
+        """Climb from a structure."""
+        return tuple(climb(self.scores, self.constraints, start, Watch(None, _ask(check))))
 
     def find_best_change(self, parents: tuple[Mask, ...]) -> ArcChange | None:
         """Find the single change that raises the expected score most, if one does."""
@@ -129,8 +126,8 @@ class ExpectedScores:
     def _count_additions(self, parents: tuple[Mask, ...]) -> None:
         """Count all additions to a family in one pass, for those that ask one by one."""
         for child, mask in enumerate(parents):
-            added = list_bits(self.constraints.allowed[child] & ~mask)
-            if added and mask.bit_count() < self.constraints.max_parents:
+            added = self.constraints.list_additions(self.scores, child, mask)
+            if added:
                 self.scores.score_additions(child, mask, added)
 
 
@@ -154,11 +151,7 @@ class StructureSteps:
     ) -> None:
         self.fits, self.use, self.takes_one, self.is_full = fits, use, takes_one, is_full
         self.check: Check = lambda: None
-
-    @property
-    def is_whole_search(self) -> bool:
-        """Whether a step is a whole search, so that a complete table needs one step only."""
-        return not (self.takes_one or self.is_full)
+        self._n_searches = 0
 
     def propose(self, model: ScoredNetwork) -> StructureStep | None:
         """Return the next network, fitted; nothing if no structure looks better."""
@@ -175,7 +168,7 @@ class StructureSteps:
                 return None
             parents, operator = change.parents, describe_change(change, names)
         else:
-            parents, operator = self._search(model, expected, start), self.use.method
+            parents, operator = self._search(model, expected, start), self.use.search.method
         if parents == start:
             return None
         return StructureStep(self._fit(model, names, parents, completed), operator)
@@ -183,25 +176,25 @@ class StructureSteps:
     def _search(
         self, model: ScoredNetwork, expected: ExpectedScores, start: tuple[Mask, ...]
     ) -> tuple[Mask, ...]:
-        """Search the completed table; if that has many rows, a rough one first."""
-        if len(expected.table.weights) <= ROUGH_ROWS or self.fits.is_complete(model.structure):
-            return tuple(self._search_table(expected, start))
-        rough = ExpectedScores(self.fits.complete_roughly(model.network), self.use, expected.order)
-        starts = [tuple(self._search_table(rough, start)), start]
-        ends = [
-            climb(expected.scores, expected.constraints, each, self.check)
-            for each in dict.fromkeys(starts)
-        ]
-        best: list[Mask] = choose_best(ends, expected.sum)
-        return tuple(best)
+        """Search the completed table; if that has many rows, a rough one first.
 
-    def _search_table(self, expected: ExpectedScores, start: tuple[Mask, ...]) -> list[Mask]:
-        return search_parents(expected.scores, expected.constraints, start, self.use, self.check)
+        Each search has random numbers of its own.
+        """
+        settings = self.use.search
+        settings = replace(settings, seed=settings.seed + self._n_searches)
+        self._n_searches += 1
+        if len(expected.table.weights) <= ROUGH_ROWS:
+            return expected.search(start, settings, self.check)
+        rough = ExpectedScores(self.fits.complete_roughly(model.network), self.use, expected.order)
+        starts = [rough.search(start, settings, self.check), start]
+        ends = [expected.climb(each, self.check) for each in dict.fromkeys(starts)]
+        best: tuple[Mask, ...] = choose_best(ends, expected.sum)
+        return best
 
     def _fit(
         self,
         model: ScoredNetwork,
-        names: tuple[str, ...],
+        names: Sequence[str],
         parents: tuple[Mask, ...],
         completed: CompletedTable,
     ) -> ScoredNetwork:
@@ -217,21 +210,28 @@ class StructureSteps:
     def _fit_neighbours(self, model: ScoredNetwork) -> Iterator[StructureStep]:
         completed = self.fits.complete(model.network)
         names, structure = model.network.names, model.structure
-        constraints = self.read_constraints(model.network.variables)
         start = to_masks(names, {name: structure.parents(name) for name in names})
-        for change in list_changes(start, constraints):
+        for change in list_changes(start, self.use.read_constraints(names)):
             self.check()
             fitted = self._fit(model, names, change.parents, completed)
             yield StructureStep(fitted, describe_change(change, names))
 
-    def read_constraints(self, variables: tuple[Variable, ...]) -> ArcConstraints:
+    def read_constraints(self, variables: Sequence[Variable]) -> ArcConstraints:
         """Return the constraints on some variables, in their order."""
-        names = [variable.name for variable in variables]
-        use = self.use
-        return read_constraints(names, use.required, use.forbidden, use.max_parents)
+        return self.use.read_constraints([variable.name for variable in variables])
 
 
-def describe_change(change: ArcChange, names: tuple[str, ...]) -> str:
+def _ask(check: Check) -> Callable[[], bool]:
+    """Make a question out of what raises an exception."""
+
+    def ask() -> bool:
+        check()
+        return False
+
+    return ask
+
+
+def describe_change(change: ArcChange, names: Sequence[str]) -> str:
     """Write a change of an arc."""
     return f"{change.operator} {names[change.parent]} -> {names[change.child]}"
 
@@ -239,7 +239,8 @@ def describe_change(change: ArcChange, names: tuple[str, ...]) -> str:
 def check_method(method: str, n_variables: int) -> None:
     """Refuse unknown methods, and exact search over many variables."""
     if method not in METHODS:
-        raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+        known = ", ".join(map(repr, METHODS))
+        raise ParameterError(f"method must be one of {known}, got {method!r}")
     if method == "exact" and n_variables > MOST_COLUMNS:
         raise ParameterError(
             f"exact search is possible for up to {MOST_COLUMNS} variables, got {n_variables}; "
