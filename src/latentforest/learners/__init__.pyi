@@ -16,6 +16,7 @@ from latentforest.learners.independent_clusterings import IndependentClusterings
 from latentforest.learners.latent_class import LatentClass
 from latentforest.learners.predictor import Predictor
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
+from latentforest.learners.structural_em import StructuralEM
 
 __all__ = [
     "EAST",
@@ -36,5 +37,6 @@ __all__ = [
     "LatentClass",
     "Predictor",
     "RecursiveGrouping",
+    "StructuralEM",
     "fit",
 ]

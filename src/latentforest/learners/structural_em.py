@@ -19,6 +19,7 @@ from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.counts import count_tables, normalize_tables
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.patterns import Mask
+from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.confirmatory import order_states
@@ -63,12 +64,14 @@ class StructuralEM(LatentLearner):
         Latent variables: None; names with numbers of states, ``{"H": 3}``; or "auto": where the
         network has semi-cliques, latent variables are tried and kept if the score rises.
     method
-        How a completed table is searched: "order", "hill-climbing" or "exact" (few variables).
+        How a completed table is searched: "order", "hill-climbing", "tabu", "annealing" or "exact",
+        as by `BayesianNetworkSearch`.
     criterion
-        Score of structures on the completed table: "bic", "aic" or "likelihood". The same score of
-        the observed cells decides which steps are taken.
+        Score of structures on the completed table: "bic", "mdl", "aic", "likelihood", "k2", "ch" or
+        "bdeu". Which steps are taken is decided by the observed cells: by the same score, or by
+        BIC if it is one of the last three, which have no value for incomplete rows.
     equivalent_sample_size
-        Observations that the prior of a Bayesian criterion is worth.
+        Observations that the prior of "bdeu" is worth.
     required, forbidden
         Arcs that all structures have, or none: pairs (parent, child). Names of columns, or of
         latent variables that are given.
@@ -109,12 +112,12 @@ class StructuralEM(LatentLearner):
     network_, log_likelihood_, n_parameters_, bic_
         The best network. States of latent variables are sorted, the largest first.
     score_
-        The criterion's value on the observed cells.
+        The criterion's value on the observed cells; BIC if it has none.
     cpdag_
         The equivalence class of its structure.
     history_
-        One row for each network that was fitted: run, phase, operator, whether it was accepted,
-        scores, runs of EM and seconds so far.
+        One row for each network that was fitted: run, phase, operator, where, whether it is on the
+        way to the result, scores, runs of EM and seconds so far.
     n_fits_
         Runs of EM.
     left_out_
@@ -238,6 +241,7 @@ class StructuralEM(LatentLearner):
             changed,
             "changed arcs of the best network",
             lambda structure: count_completed(structure, completed),
+            model,
         )
 
     def _search_given(
@@ -261,7 +265,7 @@ class StructuralEM(LatentLearner):
                 below, arcs = draw_below(latents, table.names, generator), forest
             parents = hang_columns(arcs, variables, below, constraints)
             start = self._begin_hidden(
-                search, variables, parents, "latent variables above columns", None, seed + restart
+                search, variables, parents, "latent variables above columns", seed + restart
             )
             found.append(self._climb(search, start))
         return choose_best(found, lambda model: model.score)
@@ -272,15 +276,16 @@ class StructuralEM(LatentLearner):
         variables: Sequence[Variable],
         parents: Sequence[Mask],
         what: str,
-        network: Network | None,
         seed: int,
+        origin: ScoredNetwork | None = None,
     ) -> ScoredNetwork:
         """Fit a start with latent variables by EM from random parameters."""
+        network = None if origin is None else origin.network
 
-        def draw(structure: Structure) -> Any:
+        def draw(structure: Structure) -> FloatArray:
             return draw_parameters(structure, network, search.fits.table, self.n_starts, seed)
 
-        return search.begin(variables, parents, what, draw)
+        return search.begin(variables, parents, what, draw, origin)
 
     def _add_hidden(
         self, search: StructuralSearch, model: ScoredNetwork, seed: int
@@ -312,13 +317,9 @@ class StructuralEM(LatentLearner):
     ) -> Iterator[ScoredNetwork]:
         for number, candidate in enumerate(list_candidates(model.structure, self.max_states)):
             parents = _obey(search, candidate)
+            what = candidate.description
             yield self._begin_hidden(
-                search,
-                candidate.variables,
-                parents,
-                candidate.description,
-                model.network,
-                seed + number,
+                search, candidate.variables, parents, what, seed + number, model
             )
 
     def _drop_idle(self, search: StructuralSearch, model: ScoredNetwork) -> ScoredNetwork:
@@ -333,6 +334,7 @@ class StructuralEM(LatentLearner):
             parents,
             f"without {', '.join(idle)}",
             lambda new: transfer(new, model.structure, model.network.parameters),
+            model,
         )
         return self._drop_idle(search, self._climb(search, start))
 

@@ -54,7 +54,10 @@ class _Fits:
     entry: LearnerEntry
 
     def __call__(self) -> None:
-        for table in (make_table(6, 0), make_table(0, 6), make_table(4, 4, missing=True)):
+        tables = [make_table(6, 0), make_table(0, 6), make_table(4, 4, missing=True)]
+        if self.entry.only_categorical:
+            tables = [make_table(6, 0), make_table(6, 0, missing=True)]
+        for table in tables:
             _fit(self.entry.name, table, **self.entry.quick)
 
 

@@ -30,13 +30,14 @@ Parents = Mapping[str, tuple[str, ...]]
 class ScoredNetwork:
     """A network with its log-likelihood and score on the observed cells.
 
-    ``run`` numbers the start that it comes from.
+    ``run`` numbers the start that it comes from, ``place`` its row in the trace.
     """
 
     network: Network
     log_likelihood: float
     score: float
     run: int = 0
+    place: int = -1
 
     @property
     def structure(self) -> Structure:
@@ -70,8 +71,8 @@ class NetworkFits:
         self, data: PatternedData, criterion: str, settings: EMSettings, deadline: float | None
     ) -> None:
         self.data, self.settings, self.deadline = data, settings, deadline
-        prices = {"aic": 1.0, "likelihood": 0.0}
-        self.price = prices.get(criterion, 0.5 * math.log(data.total_weight))
+        self.bic_price = 0.5 * math.log(data.total_weight)
+        self.price = {"aic": 1.0, "likelihood": 0.0}.get(criterion, self.bic_price)
         self.n_fits, self.left_out = 0, 0.0
 
     @property
@@ -112,6 +113,10 @@ class NetworkFits:
         return ScoredNetwork(
             network, log_likelihood, log_likelihood - self.price * network.dimension
         )
+
+    def compute_bic(self, model: ScoredNetwork) -> float:
+        """Return the BIC of a network."""
+        return model.log_likelihood - self.bic_price * model.network.dimension
 
     def guess(self, structure: Structure) -> FloatArray:
         """Return frequencies of families in the rows that have them, no cell without any."""

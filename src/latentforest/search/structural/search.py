@@ -11,6 +11,7 @@ from latentforest.data.table import Table
 from latentforest.data.variable import Variable
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray
+from latentforest.model.structure import Structure
 from latentforest.search.ended import SearchEnded
 from latentforest.search.structural.arcs import to_names
 from latentforest.search.structural.fits import NetworkFits, ScoredNetwork
@@ -53,14 +54,21 @@ class StructuralSearch:
         self.best: ScoredNetwork | None = None
         self._max_steps, self._say, self._deadline = max_steps, say, deadline
         self._rows: list[dict[str, Any]] = []
+        self._origins: list[int] = []
         self._began = time.monotonic()
         self._n_steps = self._n_runs = 0
         steps.check = self.check
 
     @property
     def history(self) -> Table:
-        """One row for each network that was fitted."""
-        return Table.from_rows(self._rows)
+        """One row for each network that was fitted; those on the way to the best are accepted."""
+        place = -1 if self.best is None else self.best.place
+        way = set[int]()
+        while place >= 0:
+            way.add(place)
+            place = self._origins[place]
+        rows = ({**row, "accepted": place in way} for place, row in enumerate(self._rows))
+        return Table.from_rows(list(rows))
 
     def check(self) -> None:
         """Raise ``SearchEnded`` when the time is up and there is a network to return."""
@@ -72,19 +80,18 @@ class StructuralSearch:
         self,
         variables: Sequence[Variable],
         parents: Sequence[Mask],
-        what: str,
-        starts: Callable[[Any], FloatArray] | None = None,
+        where: str,
+        starts: Callable[[Structure], FloatArray] | None = None,
+        origin: ScoredNetwork | None = None,
     ) -> ScoredNetwork:
         """Fit a start by EM, from parameters that ``starts`` gives for its structure."""
         self.check()
         self._n_runs += 1
         names = [variable.name for variable in variables]
         structure = self.fits.build(tuple(variables), to_names(names, parents))
-        self._say(f"start {self._n_runs}: {what}")
+        self._say(f"start {self._n_runs}: {where}")
         fitted = self.fits.fit(structure, None if starts is None else starts(structure))
-        fitted = replace(fitted, run=self._n_runs)
-        self._note(fitted, "start", what, None)
-        return fitted
+        return self._note(replace(fitted, run=self._n_runs), ("start", "", where), origin)
 
     def improve_structure(self, model: ScoredNetwork) -> ScoredNetwork | None:
         """Take a step to another structure, fitted by EM; nothing if none is better."""
@@ -94,30 +101,32 @@ class StructuralSearch:
         step = self.steps.propose(model)
         if step is None:
             return None
-        fitted = replace(step.fitted, run=model.run)
-        self._note(fitted, "structure", step.operator, model)
+        what = ("structure", step.operator, step.where)
+        fitted = self._note(replace(step.fitted, run=model.run), what, model)
         return fitted if self.is_better(fitted, model) else None
 
     def is_better(self, model: ScoredNetwork, other: ScoredNetwork) -> bool:
         """Whether a network's score is higher by more than epsilon."""
         return is_higher(model.score, other.score + self.epsilon)
 
-    def take(self, model: ScoredNetwork) -> None:
-        """Note a network that may be the best."""
-        if self.best is None or is_higher(model.score, self.best.score):
-            self.best = model
-
     def _note(
-        self, model: ScoredNetwork, phase: str, operator: str, origin: ScoredNetwork | None
-    ) -> None:
+        self, model: ScoredNetwork, what: tuple[str, str, str], origin: ScoredNetwork | None
+    ) -> ScoredNetwork:
+        """Add a network to the trace; it may be the best."""
+        phase, operator, where = what
+        model = replace(model, place=len(self._rows))
+        self._origins.append(-1 if origin is None else origin.place)
         self._rows.append(
             {
+                "step": len(self._rows),
                 "run": model.run,
                 "phase": phase,
                 "operator": operator,
-                "accepted": origin is None or self.is_better(model, origin),
+                "where": where,
+                "accepted": False,
                 "log_likelihood": model.log_likelihood,
                 "n_parameters": model.network.dimension,
+                "bic": self.fits.compute_bic(model),
                 "score": model.score,
                 "n_arcs": sum(len(model.structure.parents(name)) for name in model.network.names),
                 "n_latents": len(model.network.latents),
@@ -125,5 +134,8 @@ class StructuralSearch:
                 "seconds": round(time.monotonic() - self._began, 3),
             }
         )
-        self.take(model)
-        self._say(f"run {model.run}, {phase}: {operator}, score {model.score:,.2f}")
+        if self.best is None or is_higher(model.score, self.best.score):
+            self.best = model
+        about = " ".join(filter(None, (phase, operator, where)))
+        self._say(f"run {model.run}: {about}, score {model.score:,.2f}")
+        return model

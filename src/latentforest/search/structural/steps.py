@@ -58,10 +58,11 @@ class StepSettings:
 
 
 class StructureStep(NamedTuple):
-    """What a step led to; ``operator`` says how."""
+    """What a step led to; ``operator`` and ``where`` say how."""
 
     fitted: ScoredNetwork
     operator: str
+    where: str
 
 
 class ExpectedScores:
@@ -166,12 +167,13 @@ class StructureSteps:
             change = expected.find_best_change(start)
             if change is None:
                 return None
-            parents, operator = change.parents, describe_change(change, names)
+            parents, operator = change.parents, change.operator
+            where = describe_arc(change, names)
         else:
-            parents, operator = self._search(model, expected, start), self.use.search.method
+            parents, operator, where = self._search(model, expected, start), "search", ""
         if parents == start:
             return None
-        return StructureStep(self._fit(model, names, parents, completed), operator)
+        return StructureStep(self._fit(model, names, parents, completed), operator, where)
 
     def _search(
         self, model: ScoredNetwork, expected: ExpectedScores, start: tuple[Mask, ...]
@@ -214,7 +216,7 @@ class StructureSteps:
         for change in list_changes(start, self.use.read_constraints(names)):
             self.check()
             fitted = self._fit(model, names, change.parents, completed)
-            yield StructureStep(fitted, describe_change(change, names))
+            yield StructureStep(fitted, change.operator, describe_arc(change, names))
 
     def read_constraints(self, variables: Sequence[Variable]) -> ArcConstraints:
         """Return the constraints on some variables, in their order."""
@@ -231,9 +233,9 @@ def _ask(check: Check) -> Callable[[], bool]:
     return ask
 
 
-def describe_change(change: ArcChange, names: Sequence[str]) -> str:
-    """Write a change of an arc."""
-    return f"{change.operator} {names[change.parent]} -> {names[change.child]}"
+def describe_arc(change: ArcChange, names: Sequence[str]) -> str:
+    """Write the arc that changes."""
+    return f"{names[change.parent]} -> {names[change.child]}"
 
 
 def check_method(method: str, n_variables: int) -> None:
