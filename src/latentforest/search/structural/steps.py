@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+
+from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.errors import ParameterError
 from latentforest.inference.counts import CountingTable
@@ -24,6 +27,7 @@ from latentforest.search.structural.fits import NetworkFits, ScoredNetwork, coun
 from latentforest.ties import choose_best, is_higher
 
 EXACT_COLUMNS = 12  # up to so many, the default method is exact
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
 ROUGH_ROWS = 20_000  # of a completed table; of larger ones, a smaller one is searched first
 
 Tiers = Sequence[str | Sequence[str]]
@@ -81,7 +85,7 @@ class ExpectedScores:
     def __init__(
         self, completed: CompletedTable, use: StepSettings, order: list[int] | None = None
     ) -> None:
-        given = CountingTable(completed.data)
+        given = CountingTable(scatter_rows(completed.data))
         self.order = order_columns(given) if order is None else order
         self.table = given.reordered(self.order)
         self.names = self.table.names
@@ -221,6 +225,15 @@ class StructureSteps:
     def read_constraints(self, variables: Sequence[Variable]) -> ArcConstraints:
         """Return the constraints on some variables, in their order."""
         return self.use.read_constraints([variable.name for variable in variables])
+
+
+def scatter_rows(table: Dataset) -> Dataset:
+    """Put rows in an order without order, which makes counting twice as fast.
+
+    Completions of a row are much alike, and additions to one number wait for each other.
+    """
+    numbers = np.arange(table.n_rows, dtype=np.uint64) * SPREAD
+    return table.take(np.argsort(numbers, kind="stable"))
 
 
 def _ask(check: Check) -> Callable[[], bool]:
