@@ -33,6 +33,7 @@ from latentforest.search.dags.search import DagSearchSettings
 from latentforest.search.ended import SearchEnded
 from latentforest.search.glc.criteria import sort_rows
 from latentforest.search.glc.fits import transfer
+from latentforest.search.naming import name_latents
 from latentforest.search.structural.arcs import perturb, to_masks
 from latentforest.search.structural.fits import NetworkFits, ScoredNetwork, count_completed
 from latentforest.search.structural.hidden import HiddenCandidate, find_idle, list_candidates
@@ -127,13 +128,13 @@ class StructuralEM(LatentLearner):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from latentforest import Dataset, datasets
-    >>> full = datasets.load("coleman-panel")
-    >>> gaps = [np.where(np.arange(full.n_rows) == j, -1, c) for j, c in enumerate(full.columns)]
-    >>> model = StructuralEM(random_state=0).fit(Dataset(full.variables, gaps, full.weights))
-    >>> model.cpdag_.undirected
-    (('A', 'B'), ('A', 'C'), ('B', 'D'), ('C', 'D'))
+    >>> from latentforest import datasets
+    >>> data = datasets.load("role-conflict")
+    >>> model = StructuralEM(latents={"H": 2}, random_state=0).fit(data)
+    >>> round(model.bic_, 2), round(StructuralEM(random_state=0).fit(data).bic_, 2)
+    (-528.66, -531.3)
+    >>> print(model.history_["phase"][0], model.n_fits_ > 0)
+    start True
     """
 
     monitor_: Monitor
@@ -403,6 +404,8 @@ class StructuralEM(LatentLearner):
         best = search.best
         assert best is not None  # for the type checker: a search begins with a network
         network = _put_back(best.network, work.table)
+        if isinstance(self.latents, str):
+            network = _number_latents(network, work.table)
         result, network = self._finish(work, network, best, was_interrupted)
         score = result.log_likelihood - search.fits.price * network.dimension
         attributes = {
@@ -477,3 +480,15 @@ def _put_back(network: Network, table: Dataset) -> Network:
     parents = {name: tuple(n for n in names if n in old.parents(name)) for name in names}
     structure = Structure(variables, parents)
     return Network(structure, transfer(structure, old, network.parameters))
+
+
+def _number_latents(network: Network, table: Dataset) -> Network:
+    """Number the latent variables that were found, without those that came and went."""
+    names = dict(zip(network.latents, name_latents(len(network.latents), table.names), strict=True))
+    old = network.structure
+    variables = [Variable(names.get(v.name, v.name), v.states, v.latent) for v in network.variables]
+    parents = {
+        names.get(name, name): tuple(names.get(each, each) for each in old.parents(name))
+        for name in old.names
+    }
+    return Network(Structure(variables, parents), network.parameters)
