@@ -87,7 +87,7 @@ def complete_table(
     >>> network = Network.from_tables([a, b], {"b": "a"}, tables)
     >>> found = complete_table(network, Dataset([a, b], [[0, 0, 1], [0, -1, 1]])).data
     >>> found.column("b").tolist(), found.weights.tolist()
-    ([0, 1, 1], [1.75, 0.25, 1.0])
+    ([0, 1, 1], [1.75, 1.0, 0.25])
     """
     structure = network.structure
     merged = _select(structure, table).merged()[0]
