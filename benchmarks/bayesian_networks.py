@@ -227,7 +227,7 @@ def score_parents(data: Dataset, parents: dict[str, list[str]]) -> float:
     from latentforest.inference.counts import CountingTable
     from latentforest.search.dags.family_scores import FamilyScores
 
-    scores = FamilyScores(CountingTable(data, only_seen=True), "bic")
+    scores = FamilyScores(CountingTable(data.with_seen_states()), "bic")
     places = {name: i for i, name in enumerate(data.names)}
     return sum(
         scores.score(places[name], sum(1 << places[p] for p in above))

@@ -1,6 +1,7 @@
 """Estimates on complete tables: least squares, rows that are missing, agreement with scores."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from latentforest import Dataset, Structure, Variable
 from latentforest.errors import DataError, ModelError
 from latentforest.estimation.complete import estimate_complete
 from latentforest.inference.counts import count_tables, normalize_tables
-from latentforest.search.dags.mixed_family_scores import MixedFamilyScores
+from latentforest.search.dags.mixed_family_scores import MixedFamilyScores as RoundedScores
 from reference.dags import random_table
 from reference.gaussian_families import fit_line, random_mixed_table
+
+MixedFamilyScores = partial(RoundedScores, grid=2.0**50)  # hardly rounded
 
 PARENTS = {"c1": "c0", "x0": "c0", "x1": ("x0", "c1", "c0"), "x2": ("x1", "x0"), "x3": ()}
 

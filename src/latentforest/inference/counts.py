@@ -75,17 +75,15 @@ class CountingTable:
     ----------
     data
         Categorical columns without missing values.
-    only_seen
-        Whether only states with weight count as states of a column.
 
     Attributes
     ----------
     names, cards
         Names of the columns and their numbers of states.
+    states
+        Names of the states of each column.
     codes
         Shape ``(n_columns, n_rows)``.
-    states
-        What each code of a column stands for: the code in the data.
     weights, total
         Weights of the merged rows, and their sum.
     is_whole
@@ -102,17 +100,13 @@ class CountingTable:
            [45., 22.]])
     """
 
-    def __init__(self, data: Dataset, only_seen: bool = False) -> None:
+    def __init__(self, data: Dataset) -> None:
         _check_complete(data)
         merged, _ = data.with_weights(round_weights(data.weights)).merged()
         kept = merged.weights > 0
         columns = [column[kept] for column in merged.columns]
         self.names = data.names
-        self.states: list[AnyArray] = [np.arange(v.n_states) for v in data.variables]
-        if only_seen:
-            self.states = [np.unique(column) for column in columns]
-            pairs = zip(self.states, columns, strict=True)
-            columns = [np.searchsorted(states, column) for states, column in pairs]
+        self.states = [variable.states or () for variable in data.variables]
         self.cards = np.array([len(states) for states in self.states], dtype=np.int64)
         kind = np.uint8 if self.cards.max() <= 256 else np.int32
         self.codes: AnyArray = np.stack([column.astype(kind) for column in columns])

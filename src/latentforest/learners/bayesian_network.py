@@ -15,15 +15,14 @@ import numpy as np
 
 from latentforest.data import Dataset
 from latentforest.data.table import Table
-from latentforest.errors import ParameterError
+from latentforest.errors import DataError, ParameterError
+from latentforest.estimation.complete import estimate_complete
+from latentforest.estimation.em import fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.inference.counts import (
-    CountingTable,
-    count_tables,
-    list_bits,
-    normalize_tables,
-)
+from latentforest.inference.counts import CountingTable, list_bits
+from latentforest.inference.engine import make_engine
 from latentforest.inference.patterns import Mask
+from latentforest.inference.rows import Rows
 from latentforest.learners.base import Learned, NetworkLearner, Work
 from latentforest.learners.finish import choose_smoothing
 from latentforest.learners.progress import Say
@@ -43,6 +42,8 @@ from latentforest.search.dags.family_scores import (
     FamilyScores,
     read_arc_weights,
 )
+from latentforest.search.dags.mixed_canonical import canonical_order
+from latentforest.search.dags.mixed_family_scores import MixedFamilyScores
 from latentforest.search.dags.search import METHODS, DagSearch, DagSearchSettings
 from latentforest.search.dags.starts import check_start, find_chow_liu_parents, read_parents
 
@@ -55,8 +56,11 @@ Tiers = Iterable[str | Iterable[str]]
 class BayesianNetworkSearch(NetworkLearner):
     """The Bayesian network over the columns with the highest score.
 
-    The result does not depend on the order of columns or rows, nor on the number of threads. Only
-    columns that are copies of each other are told apart by their names.
+    For complete tables; `StructuralEM` takes missing values. A continuous column is linear in its
+    continuous parents, with a line for each configuration of the categorical ones; a categorical
+    column has no continuous parent. The result does not depend on the order of columns or rows, nor
+    on the number of threads. Only columns that are copies of each other are told apart by their
+    names.
 
     Parameters
     ----------
@@ -67,8 +71,9 @@ class BayesianNetworkSearch(NetworkLearner):
         changes, at first also for the worse. "exact": the best of all networks, for up to 22
         columns.
     criterion
-        "bic", "mdl", "aic", "likelihood" (which gives complete networks); "k2", "ch", "bdeu" and
-        "bde": logarithms of marginal likelihoods under Dirichlet priors.
+        "bic", "mdl", "aic", "likelihood" (which gives complete networks); for categorical columns
+        "k2", "ch", "bdeu" and "bde": logarithms of marginal likelihoods under Dirichlet priors;
+        for continuous columns "bge", under a Normal-Wishart prior.
     equivalent_sample_size
         Observations that the prior of "bdeu" and "bde" is worth; for "bdeu" also a mapping from
         columns to numbers.
@@ -191,9 +196,14 @@ class BayesianNetworkSearch(NetworkLearner):
         if self.method not in METHODS:
             known = ", ".join(map(repr, METHODS))
             raise ParameterError(f"method must be one of {known}, got {self.method!r}")
-        if self.criterion not in FAMILY_CRITERIA:
-            known = ", ".join(map(repr, FAMILY_CRITERIA))
+        if self.criterion not in (*FAMILY_CRITERIA, "bge"):
+            known = ", ".join(map(repr, (*FAMILY_CRITERIA, "bge")))
             raise ParameterError(f"criterion must be one of {known}, got {self.criterion!r}")
+        if table.has_missing:
+            raise DataError(
+                f"the table has {table.n_missing:,} missing values; BayesianNetworkSearch needs a "
+                "complete one, StructuralEM does not"
+            )
         for name, least in (("n_restarts", 0), ("n_tabu", 1)):
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or value < least:
@@ -210,7 +220,18 @@ class BayesianNetworkSearch(NetworkLearner):
 
     def _make_families(self, data: Dataset) -> Families:
         """Lay the table out for counting, its columns in an order that follows from the content."""
-        given = CountingTable(data, only_seen=True)
+        data = data.with_seen_states()
+        if not all(variable.is_categorical for variable in data.variables):
+            names = [data.names[j] for j in canonical_order(data)]
+            if self.arc_probabilities is not None:
+                raise ParameterError(
+                    "arc_probabilities are for categorical columns only, but the table has "
+                    "continuous ones"
+                )
+            return MixedFamilyScores(data.select(names), self.criterion)
+        if self.criterion == "bge":
+            raise ParameterError("criterion 'bge' is for continuous columns; 'bdeu' is its like")
+        given = CountingTable(data)
         table = given.reordered(order_columns(given))
         prior = FamilyPrior(self.equivalent_sample_size, self.prior_count, self.prior_network)
         weights = read_arc_weights(table.names, self.arc_probabilities)
@@ -257,7 +278,7 @@ class BayesianNetworkSearch(NetworkLearner):
     ) -> Learned:
         names = search.families.names
         network = self._estimate(work, _name_parents(work.table, names, parents))
-        log_likelihood = _sum_log_likelihood(network, work.table)
+        log_likelihood = Rows(network, work.data).log_likelihood()
         score = search.sum(parents)
         is_optimal = gap is not None and search.sum(parents) >= search.watch.highest
         return Learned(
@@ -277,13 +298,14 @@ class BayesianNetworkSearch(NetworkLearner):
         )
 
     def _estimate(self, work: Work, parents: dict[str, tuple[str, ...]]) -> Network:
-        """Estimate the parameters by counting."""
-        structure = Structure(work.table.variables, parents)
-        counts = count_tables(structure, work.table)
-        network = Network(structure, normalize_tables(structure, counts))
+        """Estimate the parameters, by counting and regression; with smoothing, by EM from there."""
+        network = estimate_complete(Structure(work.table.variables, parents), work.table)
         smoothing = choose_smoothing(work, network, self.smoothing)
-        prior = pseudo_counts(structure, smoothing)
-        return network.with_parameters(normalize_tables(structure, counts + prior))
+        prior = pseudo_counts(network.structure, smoothing)
+        if not prior.any():
+            return network
+        result = fit(make_engine(network.structure, work.data), network.parameters, prior)
+        return network.with_parameters(result.parameters)
 
 
 def _name_parents(
@@ -294,12 +316,6 @@ def _name_parents(
         name: {names[j] for j in list_bits(mask)} for name, mask in zip(names, parents, strict=True)
     }
     return {name: tuple(each for each in data.names if each in named[name]) for name in data.names}
-
-
-def _sum_log_likelihood(network: Network, data: Dataset) -> float:
-    counts = count_tables(network.structure, data)
-    some = counts > 0
-    return float(counts[some] @ np.log(network.parameters[some]))
 
 
 def _list_arcs(search: DagSearch, parents: Sequence[Mask]) -> Table:
@@ -324,10 +340,8 @@ def _list_arcs(search: DagSearch, parents: Sequence[Mask]) -> Table:
 def _count_seen(network: Network, data: Dataset, log_likelihood: float) -> dict[str, Any]:
     """Count parameters of states that occur only, and BIC by that number."""
     structure = network.structure
-    seen = {name: int(np.count_nonzero(data.counts(name))) for name in data.names}
-    dimension = sum(
-        (seen[name] - 1) * int(np.prod([seen[parent] for parent in structure.parents(name)]))
-        for name in data.names
-    )
+    dimension = Structure(
+        data.with_seen_states().variables, {name: structure.parents(name) for name in data.names}
+    ).dimension
     bic = log_likelihood - 0.5 * dimension * float(np.log(data.total_weight))
     return {"n_parameters": dimension, "bic": bic}

@@ -35,7 +35,7 @@ class PriorNetworkScore(SetScore):
     table
         What is counted.
     network
-        Has all columns of the table, with the same states.
+        Has all columns of the table and their states.
     size
         Equivalent sample size: observations of the network that the prior is worth.
 
@@ -52,6 +52,11 @@ class PriorNetworkScore(SetScore):
     def __init__(self, table: CountingTable, network: Network, size: float) -> None:
         super().__init__(table)
         self._network, self._size = network, size
+        known = [network.structure.states(name) for name in table.names]
+        self._codes = [  # of the network, for those of the table
+            np.array([there.index(state) for state in here])
+            for here, there in zip(table.states, known, strict=True)
+        ]
 
     def measure_additions(self, columns: Mask, added: Sequence[int], kind: int) -> FloatArray:
         """Return the values of a set together with each of some further columns."""
@@ -78,7 +83,7 @@ class PriorNetworkScore(SetScore):
         """Return the prior probability of each configuration."""
         table = self._table
         names = tuple(table.names[j] for j in columns)
-        states = [table.states[j][codes[:, i]] for i, j in enumerate(columns)]
+        states = [self._codes[j][codes[:, i]] for i, j in enumerate(columns)]
         structure = self._network.structure
         if np.prod([structure.shape(name)[-1] for name in names], dtype=float) <= MOST_CELLS:
             joint = compute_joint(structure, self._network.parameters, names, {})
@@ -110,8 +115,9 @@ def check_prior_network(network: Network, data: Dataset) -> None:
         if variable.name not in network.observed:
             raise ParameterError(f"prior_network has no observed variable {variable.name!r}")
         states = network.structure.states(variable.name)
-        if states != (variable.states or ()):
-            raise ParameterError(
-                f"prior_network: variable {variable.name!r} has the states {', '.join(states)}; "
-                f"expected {', '.join(variable.states or ())}"
-            )
+        for state in variable.states or ():
+            if state not in states:
+                raise ParameterError(
+                    f"prior_network: variable {variable.name!r} has no state {state!r}; "
+                    f"it has {', '.join(states)}"
+                )
