@@ -39,12 +39,9 @@ def find_expected_failures(estimator):
     return failures
 
 
-GENERAL = [entry for entry in LEARNERS if not entry.only_categorical]  # the checks have numbers
-
-
 @pytest.mark.filterwarnings("ignore::latentforest.errors.LatentForestWarning")
 @parametrize_with_checks(
-    [*(entry.load()(**entry.quick) for entry in GENERAL), IncrementalForest(max_states=2)],
+    [*(entry.load()(**entry.quick) for entry in LEARNERS), IncrementalForest(max_states=2)],
     expected_failed_checks=find_expected_failures,
 )
 def test_common_checks(estimator, check):

@@ -157,6 +157,17 @@ def test_columns_without_any_value_are_taken(table):
     assert found.network_.structure.neighbours("a") == ()
 
 
+def test_states_that_do_not_occur_are_not_counted(table, model):
+    variables = [Variable(v.name, ("none", *v.states)) for v in VARIABLES]
+    columns = [np.where(column < 0, -1, column + 1) for column in table.columns]
+    found = StructuralEM(random_state=0).fit(Dataset(variables, columns))
+    assert (found.n_parameters_, found.cpdag_) == (model.n_parameters_, model.cpdag_)
+    assert found.bic_ == pytest.approx(model.bic_)
+    assert found.network_.marginal("f")[0] == 0.0
+    assert found.network_.variables == tuple(variables)
+    assert np.isfinite(found.score_samples(Dataset(variables, columns))).all()
+
+
 # Constraints
 
 
@@ -282,9 +293,23 @@ def test_full_evaluation_is_for_few_variables():
         StructuralEM(evaluation="full").fit(table)
 
 
-def test_numbers_are_refused():
-    with pytest.raises(DataError, match="column 'x' is continuous; StructuralEM takes categorical"):
-        StructuralEM().fit(Dataset([Variable("x")], [[0.5, 1.5]]))
+def test_numbers_are_refused_where_something_is_open():
+    table = Dataset([*VARIABLES[:1], Variable("x")], [[0, 1, -1], [0.5, 1.5, 2.5]])
+    message = "column 'x' is continuous; StructuralEM takes categorical"
+    with pytest.raises(DataError, match=message):
+        StructuralEM().fit(table)
+    with pytest.raises(DataError, match=message):
+        StructuralEM({"H": 2}).fit(table.take([0, 1]))
+
+
+def test_complete_numbers_are_those_of_the_search():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=100)
+    table = Dataset([Variable("x"), Variable("y")], [x, x + rng.normal(size=100)])
+    found, plain = (
+        make(random_state=0).fit(table) for make in (StructuralEM, BayesianNetworkSearch)
+    )
+    assert found.network_ == plain.network_
 
 
 def test_one_column():

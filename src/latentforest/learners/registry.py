@@ -52,8 +52,8 @@ class LearnerEntry:
         Whether searches for trees may begin with its result by name.
     variants
         Further names on the command line: name, description, settings.
-    only_categorical
-        Whether it refuses continuous columns.
+    gaps
+        Columns that may have missing values: "any", "categorical" or "none".
     """
 
     name: str
@@ -65,7 +65,7 @@ class LearnerEntry:
     quick: Mapping[str, Any] = field(default_factory=dict)
     starts_searches: bool = False
     variants: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
-    only_categorical: bool = False
+    gaps: str = "any"
 
     @property
     def home(self) -> str:
@@ -221,6 +221,7 @@ LEARNERS = (
         NO_LATENTS,
         "Andrews et al. 2023; Silander and Myllymäki 2006",
         {"n_restarts": 1},
+        gaps="none",
     ),
     LearnerEntry(
         "StructuralEM",
@@ -230,7 +231,7 @@ LEARNERS = (
         NO_LATENTS,
         "Friedman 1997; Elidan et al. 2000",
         {"n_restarts": 0, "search_restarts": 1, "max_steps": 2},
-        only_categorical=True,
+        gaps="categorical",
     ),
     LearnerEntry(
         "ChowLiu",

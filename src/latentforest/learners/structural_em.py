@@ -33,10 +33,10 @@ from latentforest.search.dags.search import DagSearchSettings
 from latentforest.search.ended import SearchEnded
 from latentforest.search.glc.criteria import sort_rows
 from latentforest.search.glc.fits import transfer
-from latentforest.search.naming import name_latents
 from latentforest.search.structural.arcs import perturb, to_masks
 from latentforest.search.structural.fits import NetworkFits, ScoredNetwork, count_completed
 from latentforest.search.structural.hidden import HiddenCandidate, find_idle, list_candidates
+from latentforest.search.structural.restoring import number_latents, put_back
 from latentforest.search.structural.search import StructuralSearch
 from latentforest.search.structural.starts import (
     draw_below,
@@ -57,7 +57,9 @@ class StructuralEM(LatentLearner):
     Where cells are missing, or variables latent, the score of a structure is not a sum over
     families. Structural EM completes each row by all that may stand in its open cells, weighted by
     the posterior under the current network; on the completed table, scores are sums again. A step
-    is taken if the score of the observed cells rises. Columns are categorical.
+    is taken if the score of the observed cells rises. Columns are categorical; continuous ones are
+    taken only where nothing is missing or latent, and the result is that of
+    `BayesianNetworkSearch`.
 
     Parameters
     ----------
@@ -111,7 +113,8 @@ class StructuralEM(LatentLearner):
     Attributes
     ----------
     network_, log_likelihood_, n_parameters_, bic_
-        The best network. States of latent variables are sorted, the largest first.
+        The best network; states that do not occur are not counted. States of latent variables are
+        sorted, the largest first.
     score_
         The criterion's value on the observed cells; BIC if it has none.
     cpdag_
@@ -379,7 +382,8 @@ class StructuralEM(LatentLearner):
         return replace(found, attributes=found.attributes | more)
 
     def _open(self, work: Work) -> StructuralSearch:
-        table = sort_rows(work.table.select(sorted(work.table.names)).merged()[0])
+        named = work.table.with_seen_states().select(sorted(work.table.names))
+        table = sort_rows(named.merged()[0])
         data = PatternedData(table, self.n_jobs)
         settings = EMSettings(self.max_iterations, self.tolerance)
         fits = NetworkFits(data, self.criterion, settings, work.deadline)
@@ -403,13 +407,16 @@ class StructuralEM(LatentLearner):
     ) -> Learned:
         best = search.best
         assert best is not None  # for the type checker: a search begins with a network
-        network = _put_back(best.network, work.table)
+        network = put_back(best.network, work.table)
         if isinstance(self.latents, str):
-            network = _number_latents(network, work.table)
+            network = number_latents(network, work.table)
         result, network = self._finish(work, network, best, was_interrupted)
-        score = result.log_likelihood - search.fits.price * network.dimension
+        value, dimension = result.log_likelihood, best.network.dimension  # of states that occur
+        score = value - search.fits.price * dimension
         attributes = {
-            "score": score,
+            "score": -score if self.criterion == "mdl" else score,
+            "n_parameters": dimension,
+            "bic": value - search.fits.bic_price * dimension,
             "cpdag": network.structure.cpdag(),
             "n_fits": search.fits.n_fits,
             "left_out": search.fits.left_out,
@@ -449,10 +456,10 @@ class StructuralEM(LatentLearner):
     def _check(self, table: Dataset) -> None:
         """Refuse tables and settings that make no sense."""
         for variable in table.variables:
-            if not variable.is_categorical:
+            if not (variable.is_categorical or self._is_plain(table)):
                 raise DataError(
                     f"column {variable.name!r} is continuous; StructuralEM takes categorical "
-                    "columns, and neither completes numbers nor learns from them"
+                    "columns where cells are missing or variables latent"
                 )
         latents = read_latents(self.latents, table)
         check_settings(self, table, latents)
@@ -470,25 +477,3 @@ def _obey(search: StructuralSearch, candidate: HiddenCandidate) -> tuple[Mask, .
         for name, parents in candidate.parents.items()
     }
     return obey_in_turn(to_masks(names, first), to_masks(names, candidate.parents), constraints)
-
-
-def _put_back(network: Network, table: Dataset) -> Network:
-    """Give a network's columns, and the parents of each variable, the order of the table."""
-    old = network.structure
-    variables = [*table.variables, *(v for v in network.variables if v.latent)]
-    names = [variable.name for variable in variables]
-    parents = {name: tuple(n for n in names if n in old.parents(name)) for name in names}
-    structure = Structure(variables, parents)
-    return Network(structure, transfer(structure, old, network.parameters))
-
-
-def _number_latents(network: Network, table: Dataset) -> Network:
-    """Number the latent variables that were found, without those that came and went."""
-    names = dict(zip(network.latents, name_latents(len(network.latents), table.names), strict=True))
-    old = network.structure
-    variables = [Variable(names.get(v.name, v.name), v.states, v.latent) for v in network.variables]
-    parents = {
-        names.get(name, name): tuple(names.get(each, each) for each in old.parents(name))
-        for name in old.names
-    }
-    return Network(Structure(variables, parents), network.parameters)
