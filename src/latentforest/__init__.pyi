@@ -20,6 +20,7 @@ from latentforest.learners.latent_class import LatentClass
 from latentforest.learners.model_average import ModelAverage
 from latentforest.learners.predictor import Predictor
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
+from latentforest.learners.structural_em import StructuralEM
 from latentforest.model import Network, Structure
 from latentforest.model.conjugate import Dirichlet, NormalGamma
 from latentforest.model.notation import parse_structure, write_structure
@@ -63,6 +64,7 @@ __all__ = [
     "PosteriorNetwork",
     "Predictor",
     "RecursiveGrouping",
+    "StructuralEM",
     "Structure",
     "TreeAverage",
     "Variable",

@@ -106,7 +106,8 @@ Evaluation = Annotated[
     str | None,
     _search(
         "How candidates are judged: rl (restricted likelihood, the default) or dc (data "
-        "completion: faster, less exact).",
+        "completion: faster, less exact); structural-em: expected (the default) or full (EM on "
+        "each).",
         "NAME",
     ),
 ]
@@ -153,6 +154,20 @@ Constraints = Annotated[
         "TOML file of arcs: required = [[parent, child], …], forbidden, tiers = [[a, b], [c]], "
         "max_parents.",
         "FILE",
+    ),
+]
+Latents = Annotated[
+    str | None,
+    _network(
+        "Latent variables of structural-em with their numbers of states, H=3 or H=3,G=2; or auto: "
+        "they are found.",
+        "NAMES",
+    ),
+]
+StructureStep = Annotated[
+    str | None,
+    _network(
+        "What a step of structural-em is: search (the default), or one: a single arc.", "NAME"
     ),
 ]
 Settings = Annotated[

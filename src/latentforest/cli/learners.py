@@ -42,6 +42,8 @@ _SAME_NAMES = frozenset(
         "resume",
         "method",
         "max_parents",
+        "latents",
+        "structure_step",
     ]
 )
 
@@ -159,10 +161,27 @@ def read_evaluation(text: str | None) -> str | None:
     from latentforest.search.glc.search import EVALUATIONS as GENERALIZED
     from latentforest.search.trees.evaluation import EVALUATIONS
 
-    known = (*EVALUATIONS, *GENERALIZED)
+    known = tuple(dict.fromkeys((*EVALUATIONS, *GENERALIZED, "expected")))
     if text not in known:
         raise typer.BadParameter(_suggest(text, known), param_hint="--evaluation")
     return text
+
+
+def read_latents(text: str | None) -> dict[str, int] | str | None:
+    """Read ``--latents``: names with numbers of states, ``H=3,G=2``, or ``auto``."""
+    if text is None or text == "auto":
+        return text
+    latents: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, number = part.strip().rpartition("=")
+        if not name.strip() or not number.strip().isdigit() or name.strip() in latents:
+            raise typer.BadParameter(
+                f"got {text!r}, expected names with numbers of states such as H=3 or H=3,G=2, "
+                "or auto",
+                param_hint="--latents",
+            )
+        latents[name.strip()] = int(number)
+    return latents
 
 
 def read_prior(path: Path | None) -> str | None:

@@ -180,7 +180,7 @@ def print_steps(console: Console, history: Table) -> None:
         facts = row["n_latents"], f"{row['n_parameters']:,}", _decimals(row["bic"])
         table.add_row(str(row["step"]), row["phase"], row["operator"], where, *map(str, facts))
     console.print(table)
-    if any(row["operator"] for row in shown):
+    if any(row["operator"].isupper() for row in shown):
         console.print(OPERATORS, style="dim", soft_wrap=True)
     if any(row["operator"] in ("PO", "UP") for row in shown):
         console.print(POUCH_OPERATORS, style="dim", soft_wrap=True)

@@ -26,6 +26,7 @@ _SUBJECTS = {
     "cliques": ("networks that are not forests", 10),
     "counts": ("networks over columns", 10),
     "orders": ("networks over columns", 10),
+    "completions": ("rows with missing values", 10),
     "regions": ("searches for trees", 30),
     "gaussian": ("continuous columns", 20),
     "variational": ("variational Bayes", 10),

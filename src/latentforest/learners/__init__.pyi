@@ -17,6 +17,7 @@ from latentforest.learners.latent_class import LatentClass
 from latentforest.learners.model_average import ModelAverage
 from latentforest.learners.predictor import Predictor
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
+from latentforest.learners.structural_em import StructuralEM
 
 __all__ = [
     "EAST",
@@ -38,5 +39,6 @@ __all__ = [
     "ModelAverage",
     "Predictor",
     "RecursiveGrouping",
+    "StructuralEM",
     "fit",
 ]

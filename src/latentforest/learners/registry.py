@@ -52,6 +52,8 @@ class LearnerEntry:
         Whether searches for trees may begin with its result by name.
     variants
         Further names on the command line: name, description, settings.
+    gaps
+        Columns that may have missing values: "any", "categorical" or "none".
     """
 
     name: str
@@ -63,6 +65,7 @@ class LearnerEntry:
     quick: Mapping[str, Any] = field(default_factory=dict)
     starts_searches: bool = False
     variants: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
+    gaps: str = "any"
 
     @property
     def home(self) -> str:
@@ -218,6 +221,17 @@ LEARNERS = (
         NO_LATENTS,
         "Andrews et al. 2023; Silander and Myllymäki 2006",
         {"n_restarts": 1},
+        gaps="none",
+    ),
+    LearnerEntry(
+        "StructuralEM",
+        "structural_em",
+        "structural-em",
+        "the same from rows with missing cells, and with latent variables, given or found",
+        NO_LATENTS,
+        "Friedman 1997; Elidan et al. 2000",
+        {"n_restarts": 0, "search_restarts": 1, "max_steps": 2},
+        gaps="categorical",
     ),
     LearnerEntry(
         "ChowLiu",

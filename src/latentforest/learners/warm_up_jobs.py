@@ -56,7 +56,12 @@ class _Fits:
     entry: LearnerEntry
 
     def __call__(self) -> None:
-        for table in (make_table(6, 0), make_table(0, 6), make_table(4, 4, missing=True)):
+        last = {
+            "any": make_table(4, 4, missing=True),
+            "categorical": make_table(6, 0, missing=True),
+            "none": make_table(4, 4),
+        }
+        for table in (make_table(6, 0), make_table(0, 6), last[self.entry.gaps]):
             _fit(self.entry.name, table, **self.entry.quick)
 
 
