@@ -50,7 +50,7 @@ from latentforest.kernels.cliques.propagation import (
     follow,
 )
 from latentforest.kernels.loop import Method, Run
-from latentforest.kernels.types import AnyArray, FloatArray, IntArray, LongArray
+from latentforest.kernels.types import AnyArray, BoolArray, FloatArray, IntArray, LongArray
 from latentforest.model.elimination import (
     Factor,
     compute_joint,
@@ -63,6 +63,8 @@ FLOOR = 1e-270  # upper bound of an entry that underflow would remove
 LOSS = 1e-12  # difference of log-likelihoods that rows may have because of lost entries
 NO_NUMBERS = np.zeros((0, 0))
 ROWS_AT_ONCE = 1 << 12  # rows that are followed down in one call
+LITTLE_WORK = 1 << 24  # numbers of Gaussian densities that need no other layout
+LAYOUT_WORK = 1 << 18  # as many take about as long as laying out rows with the same gaps
 
 Result = TypeVar("Result")
 
@@ -257,8 +259,7 @@ class JunctionTree:
         factors = make_factors(
             self.structure, data, self._holes, self._find_empty(), {*latents, *gaps}
         )
-        for factor in factors:
-            factor.check_size(data.n_rows)
+        self._check_work(factors)
         tree = self._grow(factors, latents, gaps, asked, data.group)
         here = self._place(targets, tree.open)
 
@@ -276,12 +277,9 @@ class JunctionTree:
     ) -> list[LaidRows]:
         """Lay rows out by what is missing in them; that is then hidden, and all else given."""
         parts = []
-        holes: dict[str, AnyArray] = {n: self._columns[n] < 0 for n in sorted(self._gaps)}
-        holes |= self._holes
-        names, missing = list(holes), np.stack(list(holes.values()), axis=1)
-        kinds, which = np.unique(missing, axis=0, return_inverse=True)
+        names, kinds, which = self._sort_by_gaps()
         for kind, absent in enumerate(kinds):
-            rows = np.flatnonzero(which.ravel() == kind)
+            rows = np.flatnonzero(which == kind)
             gone = {name for name, is_absent in zip(names, absent, strict=True) if is_absent}
             gaps, numbers = gone & self._gaps, gone - self._gaps
             columns = {n: codes[rows] for n, codes in self._columns.items() if n not in gaps}
@@ -295,6 +293,24 @@ class JunctionTree:
             here = self._place(targets, tree.open)
             parts.append(self._lay_rows(tree, store, columns, weights, rows, here, factors))
         return parts
+
+    def _sort_by_gaps(self) -> tuple[list[str], BoolArray, LongArray]:
+        """List the columns with gaps, the sets of them that are missing together, that of a row."""
+        holes: dict[str, AnyArray] = {n: self._columns[n] < 0 for n in sorted(self._gaps)}
+        holes |= self._holes
+        missing = np.stack(list(holes.values()), axis=1)
+        kinds, which = np.unique(missing, axis=0, return_inverse=True)
+        return list(holes), kinds, which.ravel()
+
+    def _check_work(self, factors: Sequence[GaussianFactor]) -> None:
+        """Refuse what memory does not allow, or laying rows out by their gaps would save."""
+        for factor in factors:
+            factor.check_size(self.data.n_rows)
+        work = sum(factor.measure_work(self.data.n_rows) for factor in factors if factor.open)
+        if work <= LITTLE_WORK or not (self._gaps or self._holes):
+            return
+        if work > LAYOUT_WORK * len(self._sort_by_gaps()[1]):
+            raise TooWideError("other layouts save time")
 
     def _find_empty(self) -> set[str]:
         """Find the continuous columns without any value."""
