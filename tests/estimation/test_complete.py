@@ -8,8 +8,11 @@ import pytest
 
 from latentforest import Dataset, Structure, Variable
 from latentforest.errors import DataError, ModelError
-from latentforest.estimation.complete import estimate_complete
+from latentforest.estimation.complete import estimate_complete, fit_complete
+from latentforest.estimation.em import EMSettings, fit
 from latentforest.inference.counts import count_tables, normalize_tables
+from latentforest.inference.engine import make_engine
+from latentforest.inference.forest import PatternedData
 from latentforest.search.dags.mixed_family_scores import MixedFamilyScores as RoundedScores
 from reference.dags import random_table
 from reference.gaussian_families import fit_line, random_mixed_table
@@ -101,3 +104,25 @@ def test_what_is_refused():
         estimate_complete(Structure([x, y], {}, [("x", "y")]), data)
     with pytest.raises(DataError, match="'x' has 1 missing values"):
         estimate_complete(Structure([x, y], {}), data)
+
+
+def test_results_are_those_of_em():
+    data = random_mixed_table(5, (2, 3), 4, 200, "whole")
+    engine = make_engine(Structure(data.variables, PARENTS), PatternedData(data))
+    found = fit_complete(engine)
+    assert found.monitor.converged
+    rng = np.random.default_rng(0)
+    start = found.parameters * rng.uniform(0.9, 1.1, len(found.parameters))
+    result = fit(engine, start, settings=EMSettings(20, 1e-12))
+    assert found.log_likelihood == pytest.approx(result.log_likelihood, rel=1e-12)
+    np.testing.assert_allclose(found.parameters, result.parameters, rtol=1e-6)
+
+
+def test_what_is_at_its_bound_is_named():
+    rng = np.random.default_rng(6)
+    a, x = rng.integers(0, 2, 40), rng.normal(size=40)
+    variables = [Variable("a", ("0", "1")), Variable("x"), Variable("y"), Variable("z")]
+    data = PatternedData(Dataset(variables, [a, x, 3.0 * a, 2.0 * x]))
+    result = fit_complete(make_engine(Structure(variables, {"y": "a", "z": "x"}), data))
+    assert result.bounded == ("y",)
+    assert result.collinear == ("x", "z")

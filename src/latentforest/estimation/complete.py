@@ -13,7 +13,11 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, ModelError
+from latentforest.estimation.block_families import find_collinear
+from latentforest.estimation.em import FitResult, Monitor
+from latentforest.estimation.families import find_bounded
 from latentforest.inference.counts import count_table
+from latentforest.inference.engine import Engine
 from latentforest.inference.moments import MomentTable
 from latentforest.inference.regressions import Lines, fit_lines, fit_pooled
 from latentforest.kernels.types import FloatArray
@@ -50,6 +54,27 @@ def estimate_complete(structure: Structure, data: Dataset) -> Network:
         else:
             place[...] = _estimate_shares(structure, table, name)
     return Network(structure, parameters)
+
+
+def fit_complete(engine: Engine) -> FitResult:
+    """Estimate all parameters of an engine's network from its complete table, as EM would.
+
+    Examples
+    --------
+    >>> from latentforest.data import Variable
+    >>> from latentforest.inference.engine import make_engine
+    >>> from latentforest.inference.forest import PatternedData
+    >>> data = PatternedData(Dataset([Variable("x")], [[1.0, 3.0, 5.0]]))
+    >>> result = fit_complete(make_engine(Structure(data.dataset.variables, {}), data))
+    >>> result.parameters.round(3).tolist(), round(result.log_likelihood, 3)
+    ([3.0, 2.667], -5.728)
+    """
+    network = estimate_complete(engine.structure, engine.data.dataset)
+    theta = np.array(network.parameters)
+    value, lost = engine.log_likelihood(theta)
+    monitor = Monitor(np.array([value]), True, "no iterations were needed", lost)
+    bounded, collinear = find_bounded(engine, theta), find_collinear(engine)
+    return FitResult(theta, value, value if lost == 0 else -np.inf, monitor, bounded, collinear)
 
 
 def _estimate_shares(structure: Structure, data: Dataset, name: str) -> FloatArray:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from latentforest.estimation.block_families import (
+    AT_BOUND,
     find_bounded_in_blocks,
     list_blocks,
     list_numbers_of_updates,
@@ -32,7 +33,8 @@ def find_bounded(engine: Engine, theta: FloatArray) -> tuple[str, ...]:
     for name in (set(structure.continuous) & set(engine.free)) - inside:
         about = engine.data.summary(name)
         variances = structure.table_view(theta, name)[..., -1]
-        if not about.is_constant and np.any(variances <= about.least_variance):
+        bound = about.least_variance * (1.0 + AT_BOUND)
+        if not about.is_constant and np.any(variances <= bound):
             found.append(name)
     return tuple(sorted(found, key=structure.names.index))
 

@@ -26,7 +26,13 @@ POOL = 500  # rows among which the means of a start are chosen
 
 
 def count_starts(engine: Engine) -> int:
-    """Return how many starts are worth their time: many where an iteration is cheap."""
+    """Return how many starts are worth their time: many where an iteration is cheap.
+
+    Where nothing is hidden, all lead to the same place at once.
+    """
+    dataset = engine.data.dataset
+    if not engine.structure.latents and not dataset.select(engine.structure.names).has_missing:
+        return 1
     return int(np.clip(COSTLY // engine.cost, FEWEST, MOST))
 
 
@@ -42,7 +48,7 @@ def random_starts(
     Rows of tables are halfway between the column's frequencies (uniform for latent variables) and
     a point drawn uniformly from the simplex. All probabilities are positive. The means of the
     Gaussians below a variable, or below several, are rows of the data that lie apart, one for each
-    of its states.
+    of its states, or of the joint states that the largest table has.
     What is known of continuous columns already (``PatternedData.summary``) saves time.
     """
     tables = [name for name in structure.names if name not in structure.continuous]
@@ -107,6 +113,8 @@ class Seeder:
         self._names = names
         self._structure = structure
         self._n_states = math.prod(len(structure.states(parent)) for parent in hub)
+        if len(hub) > 1:  # no table has more rows than this
+            self._n_states = max(math.prod(structure.shape(name)[:-1]) for name in names)
         if summary is None:
             about = [summarize(n, dataset.column(n), dataset.weights) for n in names]
         else:

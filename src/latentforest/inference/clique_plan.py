@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from latentforest.inference.dense_gaussians import GaussianFactor
 
 MAX_CELLS = 1 << 24  # of a clique's table, by default
+CALL_COST = 1 << 17  # numbers that are touched while a cluster's densities are asked for
 MOST_BITS = 62  # of a whole number that tells which variables are missing
 
 
@@ -103,10 +104,9 @@ class LaidRows:
         """About how many numbers a propagation touches."""
         groups = self.plan.groups
         items = groups[:, K.N_PATTERNS] * groups[:, K.N_CELLS] * (groups[:, K.N_ITEMS] + 1)
-        numbers = sum(
-            each.n_open * len(each.names) for each in (*self.measured.values(), *self.alone)
-        )
-        return int(items.sum()) + 8 * len(self.plan.weights) + 8 * numbers * len(self.rows)
+        clusters = (*self.measured.values(), *self.alone)
+        numbers = sum(CALL_COST + 8 * each.measure_work(len(self.rows)) for each in clusters)
+        return int(items.sum()) + 8 * len(self.plan.weights) + numbers
 
 
 def lay_rows(

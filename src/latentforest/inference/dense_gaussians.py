@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -133,8 +134,12 @@ class GaussianFactor:
                 "allowed"
             )
         self.n_open = int(size)
-        self._grid = list_configurations(self.open, self.cards)
         self._families = list(dict.fromkeys(structure.pouch(name) for name in self.names))
+
+    @cached_property
+    def _grid(self) -> dict[str, LongArray]:
+        """Codes of the open variables in all their joint states."""
+        return list_configurations(self.open, self.cards)
 
     @property
     def key(self) -> str:
@@ -152,6 +157,10 @@ class GaussianFactor:
         """The cluster as an item of cliques."""
         members = zip(self.open, find_strides(self.cards), strict=True)
         return FactorItem(self.key, self.n_open, tuple(Member(*m) for m in members), True)
+
+    def measure_work(self, n_rows: int) -> int:
+        """About how many numbers are computed with for the densities of so many rows."""
+        return n_rows * self.n_open * len(self.names) ** 2
 
     def check_size(self, n_rows: int) -> None:
         """Refuse more densities than memory allows."""

@@ -3,7 +3,8 @@
 Complete columns condition the network, so that only latent variables and missing cells are summed
 over (``clique_tree``). One triangulation serves all rows; inside a clique, only the cells that
 agree with a row are visited (``clique_plan``). If a clique is too wide for that, rows are taken
-together by what is missing in them, and each such set has cliques of its own.
+together by what is missing in them, and each such set has cliques of its own (``row_layouts``).
+Continuous columns are ``dense_gaussians``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import math
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -22,22 +22,16 @@ from latentforest.inference.blocks import GaussianBlock, find_family_blocks
 from latentforest.inference.clique_plan import (
     MAX_CELLS,
     LaidRows,
-    Target,
     TooWideError,
-    lay_rows,
 )
 from latentforest.inference.clique_tree import (
-    CliqueTree,
     FactorItem,
-    Group,
-    Member,
     find_strides,
-    grow_cliques,
 )
-from latentforest.inference.dense_gaussians import ClusterRows, GaussianFactor, make_factors
+from latentforest.inference.dense_gaussians import ClusterRows
 from latentforest.inference.forest import PatternedData, check_columns
-from latentforest.inference.patterns import PatternStore, group_children
 from latentforest.inference.plan import place_sums
+from latentforest.inference.row_layouts import RowLayouts
 from latentforest.inference.threads import map_threads
 from latentforest.kernels.cliques.climb import climb_cliques, find_steps
 from latentforest.kernels.cliques.propagation import (
@@ -117,7 +111,6 @@ class JunctionTree:
         self.is_variational = is_variational
         self.shared: frozenset[str] = frozenset()  # variances are those of each configuration
         self.equal: frozenset[str] = frozenset()
-        names = [name for name in structure.names if name not in structure.continuous]
         self.free = [name for name in structure.names if free is None or name in free]
         self._sums, self.n_counts = place_sums(structure, find_family_blocks(structure))
         if is_variational and structure.continuous:
@@ -125,11 +118,8 @@ class JunctionTree:
                 "variational Bayes with continuous columns needs a forest, in which no variable "
                 "has two categorical parents"
             )
-        observed = [name for name in structure.observed if name in names]
-        self._columns = {name: data.dataset.column(name) for name in observed}
-        self._gaps = {name for name, codes in self._columns.items() if (codes < 0).any()}
-        self._holes = {n: np.isnan(data.dataset.column(n)) for n in structure.continuous}
-        self._holes = {name: holes for name, holes in self._holes.items() if holes.any()}
+        self._layouts = RowLayouts(structure, data, max_cells)
+        self._columns, self._gaps = self._layouts.columns, self._layouts.gaps
         self._lock = threading.Lock()
         self._laid: list[LaidRows] | None = None
         self._idle: list[list[Memory]] = []
@@ -139,7 +129,7 @@ class JunctionTree:
         """All rows, laid out for fits when that is first needed."""
         with self._lock:
             if self._laid is None:
-                self._laid = self._lay_out((), ())
+                self._laid = self._layouts.lay_out((), ())
                 self._idle = [[] for _ in self._laid]
             return self._laid
 
@@ -235,113 +225,6 @@ class JunctionTree:
                 *run,
             )
             return *found, bool(shifts[-1])
-
-    # Laying out
-
-    def _lay_out(
-        self, asked: Collection[str], targets: Sequence[tuple[str, ...]]
-    ) -> list[LaidRows]:
-        """Lay all rows out with one triangulation or, if it is too wide, with several."""
-        try:
-            return self._lay_chunks(asked, targets)
-        except TooWideError:
-            if not self._gaps and not self._holes:
-                raise
-        return self._lay_by_gaps(asked, targets)
-
-    def _lay_chunks(
-        self, asked: Collection[str], targets: Sequence[tuple[str, ...]]
-    ) -> list[LaidRows]:
-        data = self.data
-        latents, gaps = self.structure.latents, self._gaps
-        factors = make_factors(
-            self.structure, data, self._holes, self._find_empty(), {*latents, *gaps}
-        )
-        for factor in factors:
-            factor.check_size(data.n_rows)
-        tree = self._grow(factors, latents, gaps, asked, data.group)
-        here = self._place(targets, tree.open)
-
-        def lay(b: int) -> LaidRows:
-            low = data.first_row(b)
-            rows = np.arange(low, low + len(data.chunks[b].weights))
-            columns = {name: codes[rows] for name, codes in self._columns.items()}
-            chunk = data.chunks[b]
-            return self._lay_rows(tree, chunk.store, columns, chunk.weights, rows, here, factors)
-
-        return list(map_threads(lay, range(len(data.chunks)), data.n_jobs))
-
-    def _lay_by_gaps(
-        self, asked: Collection[str], targets: Sequence[tuple[str, ...]]
-    ) -> list[LaidRows]:
-        """Lay rows out by what is missing in them; that is then hidden, and all else given."""
-        parts = []
-        holes: dict[str, AnyArray] = {n: self._columns[n] < 0 for n in sorted(self._gaps)}
-        holes |= self._holes
-        names, missing = list(holes), np.stack(list(holes.values()), axis=1)
-        kinds, which = np.unique(missing, axis=0, return_inverse=True)
-        for kind, absent in enumerate(kinds):
-            rows = np.flatnonzero(which.ravel() == kind)
-            gone = {name for name, is_absent in zip(names, absent, strict=True) if is_absent}
-            gaps, numbers = gone & self._gaps, gone - self._gaps
-            columns = {n: codes[rows] for n, codes in self._columns.items() if n not in gaps}
-            store = self.data.store_of(rows)
-            hidden, group = {*self.structure.latents, *gaps}, partial(group_children, store)
-            factors = make_factors(self.structure, self.data, numbers, numbers, hidden)
-            for factor in factors:
-                factor.check_size(len(rows))
-            tree = self._grow(factors, hidden, (), asked, group)
-            weights = self.data.dataset.weights[rows]
-            here = self._place(targets, tree.open)
-            parts.append(self._lay_rows(tree, store, columns, weights, rows, here, factors))
-        return parts
-
-    def _find_empty(self) -> set[str]:
-        """Find the continuous columns without any value."""
-        return {name for name, holes in self._holes.items() if holes.all()}
-
-    def _grow(
-        self,
-        factors: Sequence[GaussianFactor],
-        hidden: Collection[str],
-        gaps: Collection[str],
-        asked: Collection[str],
-        group: Group,
-    ) -> CliqueTree:
-        inside = [factor for factor in factors if factor.open]
-        bits = {**self.data.bits, **{factor.key: factor.mask for factor in inside}}
-        dense = [factor.item for factor in inside]
-        return grow_cliques(self.structure, bits, hidden, gaps, asked, group, dense)
-
-    def _lay_rows(
-        self,
-        tree: CliqueTree,
-        store: PatternStore,
-        columns: dict[str, AnyArray],
-        weights: FloatArray,
-        rows: LongArray,
-        targets: Sequence[Target],
-        factors: Sequence[GaussianFactor],
-    ) -> LaidRows:
-        measured = {factor.key: factor for factor in factors if factor.open}
-        masks = {key: factor.mask for key, factor in measured.items()}
-        laid = lay_rows(
-            tree, store, columns, weights, rows, self.n_values, targets, self.max_cells, masks
-        )
-        laid.measured, laid.alone = measured, [each for each in factors if not each.open]
-        return laid
-
-    def _place(self, targets: Sequence[tuple[str, ...]], is_open: Collection[str]) -> list[Target]:
-        """Say where the cells of targets go in the rows of a result."""
-        places, start = [], 0
-        for target in targets:
-            shape = [self.structure.shape(name)[-1] for name in target]
-            members = zip(target, find_strides(shape), strict=True)
-            inside = tuple(Member(*m) for m in members if m[0] in is_open)
-            if inside:
-                places.append(Target(inside, start))
-            start += math.prod(shape)
-        return places
 
     # Propagation
 
@@ -571,7 +454,7 @@ class JunctionTree:
         other = JunctionTree.__new__(JunctionTree)
         other.__dict__.update(self.__dict__)
         other._lock = threading.Lock()
-        other._laid = other._lay_out(asked, targets)
+        other._laid = other._layouts.lay_out(asked, targets)
         other._idle = [[] for _ in other._laid]
         return other
 

@@ -21,7 +21,6 @@ from latentforest.inference.counts import round_weights
 from latentforest.inference.patterns import Mask, PatternColumn, PatternStore, Recent
 from latentforest.kernels.types import BoolArray, FloatArray, LongArray
 
-SORTED_AT_ONCE = 4  # columns by which rows are sorted, before it is seen whether that is enough
 ROWS_AT_ONCE = 1 << 14  # rows that are centered at a time
 KEPT_BYTES = 1 << 28  # moments of groups that are kept
 MOST_BYTES = 1 << 25  # moments of all columns that are made at once for one grouping
@@ -91,9 +90,7 @@ class MomentTable:
 
     def __init__(self, data: Dataset) -> None:
         _check_complete(data)
-        merged, _ = data.with_weights(round_weights(data.weights)).merged()
-        rows = merged.take(np.flatnonzero(merged.weights > 0))
-        rows = rows.take(sort_rows(rows))
+        rows = sort_rows(data)
         continuous = [v.name for v in rows.variables if not v.is_categorical]
         grouping = [v for v in rows.variables if v.is_categorical]
         self.names, self.categorical = tuple(continuous), tuple(v.name for v in grouping)
@@ -109,6 +106,7 @@ class MomentTable:
         scaled = [_scale(c, a) for c, a in zip(columns, self.about, strict=True)]
         self._values: FloatArray = np.stack(scaled, axis=1)
         self._patterns = PatternStore([rows.column(v.name) for v in grouping], self.cards)
+        self._singles: dict[Mask, PatternColumn] = {}
         self._kept: Recent[Mask, GroupMoments] = Recent(KEPT_BYTES)
 
     @property
@@ -155,6 +153,8 @@ class MomentTable:
         """Number the groups by first occurrence; states that do not occur have no number."""
         if not groups:
             return PatternColumn(np.zeros(self.n_rows, np.int32), 1, np.zeros(1, np.int32))
+        if groups in self._singles:
+            return self._singles[groups]
         last = 1 << (groups.bit_length() - 1)
         column = self._patterns.column(groups, (groups ^ last, last) if groups ^ last else ())
         if len(column.first) == column.n_patterns:
@@ -162,7 +162,9 @@ class MomentTable:
         _, first, inverse = np.unique(column.codes, return_index=True, return_inverse=True)
         order = np.argsort(first)
         rank = np.argsort(order).astype(np.int32)
-        return PatternColumn(rank[inverse.ravel()], len(first), first[order].astype(np.int32))
+        codes = rank[inverse.ravel()]
+        found = PatternColumn(codes, len(first), first[order].astype(np.int32))
+        return self._singles.setdefault(groups, found)
 
     def _measure(self, groups: Mask, columns: Sequence[int]) -> GroupMoments:
         column, some = self._find(groups), list(columns)
@@ -183,10 +185,13 @@ class MomentTable:
         total = float(w.sum())
         pieces = [slice(i, i + ROWS_AT_ONCE) for i in range(0, len(rows), ROWS_AT_ONCE)]
         mean, squares = np.zeros(len(some)), np.zeros((len(some), len(some)))
+        values = self._take(rows[pieces[0]], some)
         for piece in pieces:
-            mean += w[piece] @ self._take(rows[piece], some) / total
+            values = values if len(pieces) == 1 else self._take(rows[piece], some)
+            mean += w[piece] @ values / total
         for piece in pieces:
-            away = self._take(rows[piece], some) - mean
+            values = values if len(pieces) == 1 else self._take(rows[piece], some)
+            away = values - mean
             squares += (away * w[piece, None]).T @ away
         return total, mean, squares / total
 
@@ -195,16 +200,26 @@ class MomentTable:
         return values if len(some) == self.n_columns else values[:, some]
 
 
-def sort_rows(data: Dataset) -> LongArray:
-    """Order rows by their values, continuous columns first, in the order of the columns."""
-    columns = [c for c in data.columns if c.dtype.kind == "f"]
-    columns += [c for c in data.columns if c.dtype.kind != "f"]
-    for n in range(SORTED_AT_ONCE, len(columns) + SORTED_AT_ONCE, SORTED_AT_ONCE):
+def sort_rows(data: Dataset) -> Dataset:
+    """Order rows by their values, continuous columns first; equal rows are merged.
+
+    Rows without weight are left out, and weights are rounded, so that their sums are exact.
+    """
+    weights = round_weights(data.weights)
+    kept = np.flatnonzero(weights > 0)
+    columns = [column[kept] for column in data.columns]
+    columns.sort(key=lambda column: column.dtype.kind != "f")
+    n = 1
+    while True:  # few columns tell most tables' rows apart
         order = np.lexsort(columns[:n][::-1])
-        same = np.logical_and.reduce([c[order[1:]] == c[order[:-1]] for c in columns[:n]])
-        if not np.any(same):
+        is_new = np.ones(len(order), bool)
+        is_new[1:] = np.logical_or.reduce([c[order[1:]] != c[order[:-1]] for c in columns[:n]])
+        if is_new.all() or n >= len(columns):
             break
-    return order.astype(np.int64)
+        n = 4 * n
+    starts = np.flatnonzero(is_new)
+    sums = np.add.reduceat(weights[kept[order]], starts) if len(starts) else weights[:0]
+    return data.take(kept[order[starts]]).with_weights(sums)
 
 
 def _scale(column: FloatArray, about: ColumnSummary) -> FloatArray:

@@ -16,10 +16,10 @@ from latentforest.kernels.types import AnyArray, FloatArray
 def canonical_order(data: Dataset) -> list[int]:
     """Order the columns by their content: categorical ones, then continuous ones.
 
-    First each column by itself: numbers of states and their counts, or all values. Columns that
-    agree in that are told apart by what they share with each other column, as far as possible;
-    what is still equal by name. States have no order here. Rows may come in any order, and equal
-    rows may be merged.
+    First each column by itself: numbers of states and their counts, or the least and the greatest
+    value, then all values. Columns that agree in that are told apart by what they share with each
+    other column, as far as possible; what is still equal by name. States have no order here. Rows
+    may come in any order, and equal rows may be merged. There are no missing values.
 
     Examples
     --------
@@ -34,6 +34,7 @@ def canonical_order(data: Dataset) -> list[int]:
     """
     describe = _Describer(data)
     ranks = _rank([describe.alone(j) for j in range(data.n_columns)])
+    ranks = _rank([describe.fully(ranks, j) for j in range(len(ranks))])
     n_classes = 0
     while n_classes < len(set(ranks)) < len(ranks):
         n_classes = len(set(ranks))
@@ -52,11 +53,17 @@ class _Describer:
         self._pairs: dict[tuple[int, int], Any] = {}
 
     def alone(self, j: int) -> Any:
-        """Kind and number of states, then the distribution."""
+        """Kind and number of states, then the distribution, or the ends of the range."""
         card, column = self._cards[j], self._columns[j]
         if card == 0:
-            return 1, 0, _digest([column], self._weights)
+            return 1, 0, (float(column.min()), float(column.max()))
         return 0, card, tuple(sorted(np.bincount(column, self._weights, card).tolist()))
+
+    def fully(self, ranks: Sequence[int], j: int) -> Any:
+        """The rank and, if other continuous columns have it too, the distribution."""
+        if ranks.count(ranks[j]) == 1 or self._cards[j] > 0:
+            return ranks[j], ""
+        return ranks[j], _digest([self._columns[j]], self._weights)
 
     def among(self, ranks: Sequence[int], j: int) -> Any:
         """The rank and, if others have it too, what is shared with each of all others."""
