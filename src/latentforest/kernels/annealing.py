@@ -45,7 +45,7 @@ class Tables(NamedTuple):
     begin: LongArray
 
 
-class Chain(NamedTuple):
+class AnnealedChain(NamedTuple):
     """The completed observations so far."""
 
     taken: LongArray
@@ -89,7 +89,7 @@ def _choose(p: FloatArray, n: int, generator: np.random.Generator) -> int:
 
 
 @part
-def _put(tables: Tables, units: Units, chain: Chain, u: int, c: int, n: int) -> None:
+def _put(tables: Tables, units: Units, chain: AnnealedChain, u: int, c: int, n: int) -> None:
     """Add observations with a completion, or take them away."""
     alpha, row_of, begin, cells = tables.alpha, tables.row_of, tables.begin, units.cells
     counts, sums, shares, width = chain.counts, chain.sums, chain.shares, units.width[u]
@@ -109,7 +109,7 @@ def _put(tables: Tables, units: Units, chain: Chain, u: int, c: int, n: int) -> 
 def _sweep_one_by_one(
     tables: Tables,
     units: Units,
-    chain: Chain,
+    chain: AnnealedChain,
     generator: np.random.Generator,
     p: FloatArray,
     shifts: LongArray,
@@ -134,7 +134,7 @@ def _sweep_one_by_one(
 
 
 @part
-def _draw_tables(tables: Tables, chain: Chain, generator: np.random.Generator) -> None:
+def _draw_tables(tables: Tables, chain: AnnealedChain, generator: np.random.Generator) -> None:
     """Put tables drawn given the completed observations in the place of the shares."""
     begin, shares = tables.begin, chain.shares
     for r in range(begin.shape[0] - 1):
@@ -159,7 +159,7 @@ def _draw_tables(tables: Tables, chain: Chain, generator: np.random.Generator) -
 def _sweep_at_once(
     tables: Tables,
     units: Units,
-    chain: Chain,
+    chain: AnnealedChain,
     generator: np.random.Generator,
     p: FloatArray,
     shifts: LongArray,
@@ -190,7 +190,7 @@ def _sweep_at_once(
 
 
 @part
-def restore(tables: Tables, chain: Chain) -> None:
+def restore(tables: Tables, chain: AnnealedChain) -> None:
     """Compute sums and shares from the counts."""
     begin = tables.begin
     for r in range(begin.shape[0] - 1):
@@ -206,7 +206,7 @@ def restore(tables: Tables, chain: Chain) -> None:
 def _add(
     tables: Tables,
     units: Units,
-    chain: Chain,
+    chain: AnnealedChain,
     u: int,
     generator: np.random.Generator,
     p: FloatArray,
@@ -227,7 +227,7 @@ def anneal(
     order: LongArray,
     n_before: int,
     generator: np.random.Generator,
-    chains: Chain,
+    chains: AnnealedChain,
     gained: FloatArray,
 ) -> None:
     """Take all chains through a stage: a sweep over the observations before, then new ones.
@@ -240,7 +240,7 @@ def anneal(
         most = max(most, units.n_completions[u])
     p, shifts = np.empty(most), np.empty(most, np.int64)
     for i in range(gained.shape[0]):
-        chain = Chain(chains.taken[i], chains.counts[i], chains.sums[i], chains.shares[i])
+        chain = AnnealedChain(chains.taken[i], chains.counts[i], chains.sums[i], chains.shares[i])
         restore(tables, chain)
         if n_before <= max(FEW, TIMES * units.start.shape[0]):
             _sweep_one_by_one(tables, units, chain, generator, p, shifts)

@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 
 from latentforest.errors import DataError, ParameterError
 from latentforest.inference.threads import count_threads, map_threads
-from latentforest.kernels.annealing import Chain, Tables, anneal
+from latentforest.kernels.annealing import AnnealedChain, Tables, anneal
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model.structure import Structure
 from latentforest.scores.evidence.closed_form import integrate
@@ -112,10 +112,10 @@ def count_chains(openings: Openings, n_sweeps: int) -> int:
     return int(np.clip(COSTLY / max(cost, 1.0), FEWEST, MOST))
 
 
-def _begin(tables: Tables, openings: Openings, n_chains: int) -> Chain:
+def _begin(tables: Tables, openings: Openings, n_chains: int) -> AnnealedChain:
     """Chains without observations."""
     n_taken = int(openings.units.n_completions.sum())
-    return Chain(
+    return AnnealedChain(
         np.zeros((n_chains, n_taken), np.int64),
         np.tile(openings.base, (n_chains, 1)),
         np.zeros((n_chains, len(tables.begin) - 1)),
