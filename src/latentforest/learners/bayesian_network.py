@@ -18,7 +18,7 @@ import numpy as np
 from latentforest.data import Dataset
 from latentforest.data.table import Table
 from latentforest.errors import DataError, ParameterError
-from latentforest.estimation.complete import estimate_complete
+from latentforest.estimation.complete import fit_complete
 from latentforest.estimation.em import fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.counts import CountingTable, list_bits
@@ -28,7 +28,7 @@ from latentforest.inference.ranked_networks import rank_networks
 from latentforest.inference.rows import Rows
 from latentforest.inference.threads import count_threads
 from latentforest.learners.base import Learned, NetworkLearner, Work, draw_seed
-from latentforest.learners.finish import choose_smoothing
+from latentforest.learners.finish import choose_smoothing, warn_of_bounds
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
 from latentforest.model.graphs import EquivalenceClass
@@ -356,12 +356,15 @@ class BayesianNetworkSearch(NetworkLearner):
 
     def _estimate(self, work: Work, parents: dict[str, tuple[str, ...]]) -> Network:
         """Estimate the parameters, by counting and regression; with smoothing, by EM from there."""
-        network = estimate_complete(Structure(work.table.variables, parents), work.table)
+        structure = Structure(work.table.variables, parents)
+        engine = make_engine(structure, work.data)
+        result = fit_complete(engine)
+        network = Network(structure, result.parameters)
         smoothing = choose_smoothing(work, network, self.smoothing)
-        prior = pseudo_counts(network.structure, smoothing)
-        if not prior.any():
-            return network
-        result = fit(make_engine(network.structure, work.data), network.parameters, prior)
+        prior = pseudo_counts(structure, smoothing)
+        if prior.any():
+            result = fit(engine, result.parameters, prior)
+        warn_of_bounds(result)
         return network.with_parameters(result.parameters)
 
 
