@@ -92,6 +92,14 @@ def test_neither_the_order_of_rows_nor_threads_matter():
     assert marginal_likelihood(structure, table, "ais", n_runs=3, random_state=1) != first
 
 
+def test_an_estimate_below_the_bound_is_told(monkeypatch):
+    structure, table = latent_class(2, 40, 0)
+    monkeypatch.setattr(annealing, "run_chains", lambda *_: -200.0)
+    with pytest.warns(match=r"annealing gives -200.0, which is below a lower bound .* \('elbo'\)"):
+        found = marginal_likelihood(structure, table, "ais")
+    assert len(found.notes) == 1
+
+
 def test_when_time_is_up_the_runs_that_are_done_count():
     structure, table = latent_class(2, 40, 0)
     with pytest.warns(match="only 1 of 8 runs came to an end"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,8 @@ from latentforest.scores.evidence.priors import Prior, read_dirichlets
 
 SETTINGS = EMSettings(max_iterations=5000, tolerance=1e-11)
 N_STARTS = 16  # random starts of EM, by default
+N_ERRORS = 3.0  # standard errors by which annealing may fall short of a bound
+LEAST_ERROR = 0.5  # and this much in any case
 FEW_RUNS = 2.0  # effective sample size below which an estimate is not trusted
 
 
@@ -93,8 +95,9 @@ def marginal_likelihood(
         at the most probable parameters, a lower bound. "laplace": Laplace's approximation there.
         "elbo": the variational lower bound. "elbo+": the same plus log K! for each latent variable
         of K states, since its states can be named in so many ways; no bound. "ais": annealed
-        importance sampling, slow, the yardstick of the others. By default "exact" where there is
-        nothing to fill in, "elbo" with continuous columns, otherwise "cs".
+        importance sampling, slow, the yardstick of the others; a warning tells if it fails. By
+        default "exact" where there is nothing to fill in, "elbo" with continuous columns,
+        otherwise "cs".
     prior
         Dirichlet distributions of all rows of tables: a number for each cell (1: uniform); "bdeu":
         the equivalent sample size shared equally by the cells of each table; arrays by variable
@@ -231,21 +234,33 @@ def _by_labelled_bound(question: Question, _: AnnealingEffort) -> MarginalLikeli
 
 def _by_annealing(question: Question, effort: AnnealingEffort) -> MarginalLikelihood:
     found = annealing.estimate(question, effort)
-    size, notes = found.effective_sample_size, list[str]()
-    if len(found.log_weights) < effort.n_runs:
-        notes.append(f"only {len(found.log_weights)} of {effort.n_runs} runs came to an end")
-    elif effort.n_runs >= 2 * FEW_RUNS and size < FEW_RUNS:
-        notes.append(
-            f"the weight of {effort.n_runs} runs lies on few of them (effective sample size "
-            f"{size:.1f}): raise n_sweeps or n_chains"
-        )
     return MarginalLikelihood(
         found.value,
         "ais",
         standard_error=found.standard_error,
-        effective_sample_size=size,
-        notes=tuple(notes),
+        effective_sample_size=found.effective_sample_size,
+        notes=tuple(_judge(question, effort, found)),
     )
+
+
+def _judge(question: Question, effort: AnnealingEffort, found: annealing.Estimate) -> Iterator[str]:
+    """Say what is wrong with an estimate: chains may all miss where the posterior lies."""
+    n_done, size = len(found.log_weights), found.effective_sample_size
+    if n_done < effort.n_runs:
+        yield f"only {n_done} of {effort.n_runs} runs came to an end"
+        return
+    bound = fit_bound(question).objective
+    error = max(N_ERRORS * np.nan_to_num(found.standard_error), LEAST_ERROR)
+    if found.value + error < bound:
+        yield (
+            f"annealing gives {found.value:,.1f}, which is below a lower bound of the marginal "
+            f"likelihood, {bound:,.1f} ('elbo'): its chains did not find the posterior"
+        )
+    elif effort.n_runs >= 2 * FEW_RUNS and size < FEW_RUNS:
+        yield (
+            f"the weight of {effort.n_runs} runs lies on few of them (effective sample size "
+            f"{size:.1f}): raise n_sweeps or n_chains"
+        )
 
 
 METHODS: dict[str, Callable[[Question, AnnealingEffort], MarginalLikelihood]] = {
