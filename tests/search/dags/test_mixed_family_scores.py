@@ -159,6 +159,7 @@ def test_which_parents_are_possible():
     scores = MixedFamilyScores(Dataset([*wide, Variable("x")], columns), "bic")
     assert scores.list_additions(3, 0b011, [2]) == []
     assert scores.list_additions(0, 0b010, [2]) == []
+    assert scores.list_additions(0, 0, [1, 3]) == [1]
     assert scores.count_parameters(3, 0b011) == 200 * 200 * 2
 
 
