@@ -14,6 +14,7 @@ from latentforest import learners
 
 PUBLIC = [
     "EAST",
+    "BayesianNetworkSearch",
     "BinaryForest",
     "BridgedIslands",
     "ChowLiu",
@@ -47,6 +48,7 @@ PUBLIC = [
     "is_regular",
     "load",
     "log_score",
+    "marginal_likelihood",
     "marginally_equivalent",
     "parse_structure",
     "read",

@@ -87,7 +87,8 @@ def describe_settings(entry: LearnerEntry) -> Iterator[str]:
     options = [name_option(name) for name in settings]
     others = [name for name, option in zip(settings, options, strict=True) if " " in option]
     by_set = f"; by `--set`: {quote(others)}" if others else ""
-    yield from wrap(f"Options: {quote(name for name in options if ' ' not in name)}{by_set}.")
+    named = dict.fromkeys(name for name in options if " " not in name)
+    yield from wrap(f"Options: {quote(named)}{by_set}.")
 
 
 def quote(names: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 from latentforest import datasets
 from latentforest.data import Dataset, Variable, read
 from latentforest.formats import load, save
+from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
 from latentforest.learners.bridged_islands import BridgedIslands
 from latentforest.learners.chow_liu import ChowLiu
@@ -16,8 +17,10 @@ from latentforest.learners.incremental_forest import IncrementalForest
 from latentforest.learners.independence import Independence
 from latentforest.learners.independent_clusterings import IndependentClusterings
 from latentforest.learners.latent_class import LatentClass
+from latentforest.learners.model_average import ModelAverage
 from latentforest.learners.predictor import Predictor
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
+from latentforest.learners.structural_em import StructuralEM
 from latentforest.model import Network, Structure
 from latentforest.model.conjugate import Dirichlet, NormalGamma
 from latentforest.model.notation import parse_structure, write_structure
@@ -27,14 +30,18 @@ from latentforest.scores import (
     empirical_kl,
     goodness_of_fit,
     log_score,
+    marginal_likelihood,
     tree_distance,
 )
+from latentforest.search.averaging.networks import average_networks
+from latentforest.search.averaging.trees import TreeAverage
 from latentforest.search.glc.dominance import dominates, marginally_equivalent
 from latentforest.search.glc.regularization import is_regular, regularize
 from latentforest.version import __version__
 
 __all__ = [
     "EAST",
+    "BayesianNetworkSearch",
     "BinaryForest",
     "BridgedIslands",
     "ChowLiu",
@@ -51,14 +58,18 @@ __all__ = [
     "Independence",
     "IndependentClusterings",
     "LatentClass",
+    "ModelAverage",
     "Network",
     "NormalGamma",
     "PosteriorNetwork",
     "Predictor",
     "RecursiveGrouping",
+    "StructuralEM",
     "Structure",
+    "TreeAverage",
     "Variable",
     "__version__",
+    "average_networks",
     "cross_validate",
     "datasets",
     "dominates",
@@ -68,6 +79,7 @@ __all__ = [
     "is_regular",
     "load",
     "log_score",
+    "marginal_likelihood",
     "marginally_equivalent",
     "parse_structure",
     "read",

@@ -1,6 +1,7 @@
 """Estimates on complete tables: least squares, rows that are missing, agreement with scores."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from latentforest.estimation.em import EMSettings, fit
 from latentforest.inference.counts import count_tables, normalize_tables
 from latentforest.inference.engine import make_engine
 from latentforest.inference.forest import PatternedData
-from latentforest.search.dags.mixed_family_scores import MixedFamilyScores
+from latentforest.search.dags.mixed_family_scores import MixedFamilyScores as RoundedScores
 from reference.dags import random_table
 from reference.gaussian_families import fit_line, random_mixed_table
+
+MixedFamilyScores = partial(RoundedScores, grid=2.0**50)  # hardly rounded
 
 PARENTS = {"c1": "c0", "x0": "c0", "x1": ("x0", "c1", "c0"), "x2": ("x1", "x0"), "x3": ()}
 

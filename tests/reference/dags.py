@@ -45,15 +45,37 @@ def count_family(data, child, parents):
     return counts
 
 
-def family_score(data, child, parents, criterion="bic"):
-    """Maximized log-likelihood of a family less its penalty, all configurations counted."""
+def dirichlet_score(data, child, parents, prior):
+    """Log marginal likelihood of a family; ``prior`` gives the prior count of each cell."""
     value = 0.0
+    card = data.variables[child].n_states
+    for configuration, states in count_family(data, child, parents).items():
+        priors = [prior(configuration, state) for state in range(card)]
+        value += math.lgamma(sum(priors)) - math.lgamma(sum(priors) + sum(states.values()))
+        for state, n in states.items():
+            value += math.lgamma(priors[state] + n) - math.lgamma(priors[state])
+    return value
+
+
+def family_score(data, child, parents, criterion="bic"):
+    """Maximized log-likelihood of a family less its penalty, all configurations counted.
+
+    Bayesian criteria have their usual priors: a count of one for "k2" and "ch", an equivalent
+    sample size of one for "bdeu".
+    """
+    value = 0.0
+    if criterion in ("k2", "ch"):
+        return dirichlet_score(data, child, parents, lambda *_: 1.0)
+    if criterion == "bdeu":
+        n_cells = math.prod(data.variables[j].n_states for j in (child, *parents))
+        return dirichlet_score(data, child, parents, lambda *_: 1.0 / n_cells)
     for states in count_family(data, child, parents).values():
         total = sum(states.values())
         value += sum(n * math.log(n / total) for n in states.values() if n > 0)
     cards = [variable.n_states for variable in data.variables]
     n_parameters = (cards[child] - 1) * math.prod(cards[p] for p in parents)
-    price = {"likelihood": 0.0, "aic": 1.0, "bic": 0.5 * math.log(data.weights.sum())}
+    half_log = 0.5 * math.log(data.weights.sum())
+    price = {"likelihood": 0.0, "aic": 1.0, "bic": half_log, "mdl": half_log}
     return value - price[criterion] * n_parameters
 
 
@@ -114,3 +136,19 @@ def as_dag(network, names):
 def permute_columns(data, order):
     """The same table with its columns in another order."""
     return data.select([data.names[j] for j in order])
+
+
+def log_marginal_likelihood(data, dag, size=1.0):
+    """Logarithm of the evidence of a network with BDeu's Dirichlet priors."""
+    return sum(bdeu_score(data, child, parents, size) for child, parents in enumerate(dag))
+
+
+def bdeu_score(data, child, parents, size=1.0):
+    """A family's part of it."""
+    cards = [variable.n_states for variable in data.variables]
+    row = size / math.prod(cards[p] for p in parents)
+    cell, value = row / cards[child], 0.0
+    for states in count_family(data, child, parents).values():
+        value += math.lgamma(row) - math.lgamma(row + sum(states.values()))
+        value += sum(math.lgamma(cell + n) - math.lgamma(cell) for n in states.values())
+    return value

@@ -47,3 +47,48 @@ def latent_class_evidence(columns, cards, priors, n_states, latent_prior, gaussi
                 value += normal_gamma_evidence(prior, x[z == k])
         logs.append(value)
     return float(logsumexp(logs))
+
+
+def closed_evidence(structure, prior, counts):
+    """Log evidence of complete data with these counts, table by table."""
+    return sum(
+        dirichlet_evidence(structure.table_view(prior, n), structure.table_view(counts, n))
+        for n in structure.names
+    )
+
+
+def complete_row(structure, table, row):
+    """Counts of the row with every way to fill its open cells."""
+    choices = []
+    for name in structure.names:
+        n_states = structure.shape(name)[-1]
+        code = -1 if name in structure.latents else int(table.column(name)[row])
+        choices.append(range(n_states) if code < 0 else [code])
+    for codes in itertools.product(*choices):
+        filled, counts = (
+            dict(zip(structure.names, codes, strict=True)),
+            np.zeros(structure.n_values),
+        )
+        for name in structure.names:
+            family = tuple(filled[each] for each in (*structure.parents(name), name))
+            structure.table_view(counts, name)[family] += 1
+        yield counts
+
+
+def network_evidence(structure, prior, table):
+    """Log evidence of a categorical network over a few rows, weights are numbers of copies.
+
+    All completions of all rows; those with equal counts are added up as they are found.
+    """
+    ways = {(0.0,) * structure.n_values: 1}
+    for row, weight in enumerate(table.weights):
+        options = list(complete_row(structure, table, row))
+        for _ in range(int(weight)):
+            found = {}
+            for counts, n in ways.items():
+                for option in options:
+                    key = tuple(np.array(counts) + option)
+                    found[key] = found.get(key, 0) + n
+            ways = found
+    logs = [closed_evidence(structure, prior, np.array(c)) + np.log(n) for c, n in ways.items()]
+    return float(logsumexp(logs))

@@ -1,9 +1,20 @@
+import warnings
+
 import numpy as np
 import pytest
 
-from latentforest import Dataset, Independence, LatentClass, Variable, cross_validate, datasets
+from latentforest import (
+    ConfirmatoryModel,
+    Dataset,
+    Independence,
+    LatentClass,
+    Variable,
+    cross_validate,
+    datasets,
+)
 from latentforest.datasets.generate import random_latent_class
-from latentforest.errors import ParameterError
+from latentforest.errors import LatentForestWarning, ParameterError
+from latentforest.learners.registry import LEARNERS
 from latentforest.scores import hold_out
 from latentforest.scores.validation import ValidationResult, split_weights
 
@@ -170,3 +181,27 @@ def test_an_interrupted_fold_ends_the_validation(monkeypatch):
     monkeypatch.setattr(Independence, "fit", fit_interrupted)
     with pytest.raises(KeyboardInterrupt):
         cross_validate(SMOOTH, ROWS, 2)
+
+
+@pytest.mark.parametrize("entry", LEARNERS, ids=lambda entry: entry.name)
+def test_every_learner_can_be_validated(entry):
+    learner = entry.load()(**entry.quick)
+    known = learner.get_params()
+    settings = {"random_state": 0, "smoothing": 1.0}
+    learner.set_params(**{name: settings[name] for name in settings if name in known})
+    rows = random_latent_class(5, 2, random_state=2).sample(60, random_state=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LatentForestWarning)
+        result = cross_validate(learner, rows, 2)
+    assert np.isfinite(result.log_likelihoods).all()
+    assert result.weights.sum() == 60
+
+
+@pytest.mark.parametrize("text", ["X[2] -> X1, X2, X3, X4", "X1 -> X2; X1, X2 -> X3; X4"])
+def test_a_given_structure_can_be_validated(text):
+    learner = ConfirmatoryModel(text, smoothing=1, n_starts=4, random_state=0)
+    result = cross_validate(learner, ROWS, 4)
+    assert np.isfinite(result.log_likelihoods).all()
+    train, test = ROWS.take(np.arange(30)), ROWS.take(np.arange(30, 40))
+    fitted = ConfirmatoryModel(text, smoothing=1, n_starts=4, random_state=0).fit(train)
+    assert hold_out(learner, train, test) == pytest.approx(10 * fitted.score(test))

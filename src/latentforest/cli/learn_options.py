@@ -13,12 +13,18 @@ from latentforest.learners.registry import START_LEARNERS
 
 LEARNER = "Learner"
 SEARCH = "Search for trees"
+NETWORK = "Bayesian networks"
 COMMAS = "A name with a comma goes in double quotes."
 
 
 def _search(help: str, metavar: str | None = None, *names: str, **further: Any) -> Any:
     """Make an option of the searches' group."""
     return _option(help, metavar, *names, rich_help_panel=SEARCH, **further)
+
+
+def _network(help: str, metavar: str | None = None, *names: str, **further: Any) -> Any:
+    """Make an option of the Bayesian networks' group."""
+    return _option(help, metavar, *names, rich_help_panel=NETWORK, **further)
 
 
 def _option(help: str, metavar: str | None = None, *names: str, **further: Any) -> Any:
@@ -40,7 +46,8 @@ Criterion = Annotated[
     str | None,
     _option(
         "What chooses the number of classes: bic (the default), aic, aic3, caic, sabic, mdl, icl, "
-        "or cv (cross-validation).",
+        "cv (cross-validation), or the marginal likelihood by cs, laplace, elbo or elbo+. What a "
+        "Bayesian network maximizes: bic, mdl, aic, likelihood, k2, ch, bdeu, bde or bge.",
         "NAME",
     ),
 ]
@@ -99,7 +106,8 @@ Evaluation = Annotated[
     str | None,
     _search(
         "How candidates are judged: rl (restricted likelihood, the default) or dc (data "
-        "completion: faster, less exact).",
+        "completion: faster, less exact); structural-em: expected (the default) or full (EM on "
+        "each).",
         "NAME",
     ),
 ]
@@ -115,7 +123,8 @@ Start = Annotated[
     str | None,
     _search(
         f"Model file to begin with, or the learner that makes one: {', '.join(START_LEARNERS)}; "
-        "if left out, two classes.",
+        "if left out, two classes. Bayesian networks: a file, empty (the default), chow-liu or "
+        "random.",
         "MODEL",
     ),
 ]
@@ -129,6 +138,38 @@ Fixed = Annotated[
 MaxSteps = Annotated[int | None, _search("Ends after so many steps.", "N", min=0)]
 Checkpoint = Annotated[Path | None, _search("Keeps every step in this file.", "FILE")]
 Resume = Annotated[bool, _search("Goes on with the steps in the checkpoint.", None, "--resume")]
+Method = Annotated[
+    str | None,
+    _network(
+        "How to search: order (the default), hill-climbing, tabu, annealing or exact.", "NAME"
+    ),
+]
+Restarts = Annotated[
+    int | None, _network("Further runs from random networks or orders.", "N", min=0)
+]
+MaxParents = Annotated[int | None, _network("Most parents of a column.", "N", min=0)]
+Constraints = Annotated[
+    Path | None,
+    _network(
+        "TOML file of arcs: required = [[parent, child], …], forbidden, tiers = [[a, b], [c]], "
+        "max_parents.",
+        "FILE",
+    ),
+]
+Latents = Annotated[
+    str | None,
+    _network(
+        "Latent variables of structural-em with their numbers of states, H=3 or H=3,G=2; or auto: "
+        "they are found.",
+        "NAMES",
+    ),
+]
+StructureStep = Annotated[
+    str | None,
+    _network(
+        "What a step of structural-em is: search (the default), or one: a single arc.", "NAME"
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     _option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,10 @@ _SAME_NAMES = frozenset(
         "max_steps",
         "checkpoint",
         "resume",
+        "method",
+        "max_parents",
+        "latents",
+        "structure_step",
     ]
 )
 
@@ -49,8 +54,22 @@ _OPTIONS = {
     "n_jobs": "--jobs",
     "n_winners": "--winners",
     "n_runs": "--runs",
+    "n_restarts": "--restarts",
+    "required": "--constraints",
+    "forbidden": "--constraints",
+    "tiers": "--constraints",
     "random_state": "--seed",
 }
+
+
+# What a file of constraints may hold, with an example of each.
+_CONSTRAINTS = {
+    "required": '[["smoking", "cancer"]]',
+    "forbidden": '[["cancer", "age"]]',
+    "tiers": '[["age", "sex"], ["smoking"], ["cancer"]]',
+    "max_parents": "3",
+}
+_STARTS = ("empty", "random")  # of Bayesian networks, beside those that are learners
 
 
 def describe_learners() -> str:
@@ -126,8 +145,10 @@ def read_smoothing(text: str | None) -> float | str | None:
 def read_criterion(text: str | None) -> str | None:
     """Check ``--criterion`` before anything is computed."""
     from latentforest.scores import CRITERIA
+    from latentforest.scores.evidence import EVIDENCE_CRITERIA
+    from latentforest.scores.families import FAMILY_CRITERIA
 
-    known = [*CRITERIA, "cv"]
+    known = list(dict.fromkeys([*CRITERIA, "cv", *EVIDENCE_CRITERIA, *FAMILY_CRITERIA, "bge"]))
     if text is not None and text not in known:
         raise typer.BadParameter(_suggest(text, known), param_hint="--criterion")
     return text
@@ -140,10 +161,27 @@ def read_evaluation(text: str | None) -> str | None:
     from latentforest.search.glc.search import EVALUATIONS as GENERALIZED
     from latentforest.search.trees.evaluation import EVALUATIONS
 
-    known = (*EVALUATIONS, *GENERALIZED)
+    known = tuple(dict.fromkeys((*EVALUATIONS, *GENERALIZED, "expected")))
     if text not in known:
         raise typer.BadParameter(_suggest(text, known), param_hint="--evaluation")
     return text
+
+
+def read_latents(text: str | None) -> dict[str, int] | str | None:
+    """Read ``--latents``: names with numbers of states, ``H=3,G=2``, or ``auto``."""
+    if text is None or text == "auto":
+        return text
+    latents: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, number = part.strip().rpartition("=")
+        if not name.strip() or not number.strip().isdigit() or name.strip() in latents:
+            raise typer.BadParameter(
+                f"got {text!r}, expected names with numbers of states such as H=3 or H=3,G=2, "
+                "or auto",
+                param_hint="--latents",
+            )
+        latents[name.strip()] = int(number)
+    return latents
 
 
 def read_prior(path: Path | None) -> str | None:
@@ -155,6 +193,36 @@ def read_prior(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
+def read_arcs(path: Path | None) -> dict[str, Any]:
+    """Read ``--constraints``: a TOML file of required and forbidden arcs, tiers and max_parents."""
+    if path is None:
+        return {}
+    try:
+        with path.open("rb") as file:
+            found = tomllib.load(file)
+    except OSError as error:
+        raise typer.BadParameter(
+            f"{path} cannot be read: {error.strerror}", param_hint="--constraints"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{path}: {error}", param_hint="--constraints") from None
+    for key, value in found.items():
+        if key not in _CONSTRAINTS:
+            raise typer.BadParameter(
+                f"{path}: {_suggest(key, _CONSTRAINTS)}", param_hint="--constraints"
+            )
+        if key != "max_parents" and not isinstance(value, list):
+            raise typer.BadParameter(
+                f"{path}: {key} is {value!r}, expected a list such as {_CONSTRAINTS[key]}",
+                param_hint="--constraints",
+            )
+    return {key: _freeze(value) for key, value in found.items()}
+
+
+def _freeze(value: Any) -> Any:
+    return tuple(_freeze(each) for each in value) if isinstance(value, list) else value
+
+
 def read_start(text: str | None) -> Network | str | None:
     """Read ``--start``: a learner's name, or the model that a search begins with."""
     if text is None:
@@ -162,8 +230,8 @@ def read_start(text: str | None) -> Network | str | None:
     from latentforest.formats import load
 
     path = Path(text)
-    if text in COMMANDS:
-        return text  # searches for trees refuse some of them
+    if text in COMMANDS or text in _STARTS:
+        return text  # each learner refuses some of them
     if not path.is_file():
         raise typer.BadParameter(
             f"there is no file {path}; expected a model written by 'learn', "

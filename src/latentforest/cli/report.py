@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from latentforest.data.table import Table
 
 
+FEW_ARCS = 3  # that are printed as the weakest
 MAX_STEPS = 12  # of a search, in the table of its steps
 OPERATORS = (
     "NI, ND: a latent variable introduced, deleted; SI, SD: a state; NR: a variable relocated"
@@ -76,6 +77,7 @@ def describe_outcome(outcome: Outcome) -> dict[str, Any]:
         "fit_table": getattr(learner, "fit_table_", []),
         "history": learner.history_,
         **({"topics": learner.topics_} if hasattr(learner, "topics_") else {}),
+        **_describe_arcs(learner),
         **describe_network(learner.network_),
         "saved_to": outcome.saved_to,
     }
@@ -99,6 +101,8 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         f"{_count(learner.n_parameters_, 'parameter')}, BIC {learner.bic_:,.2f} "
         f"({outcome.seconds:.1f} s)"
     )
+    if hasattr(learner, "arcs_"):
+        print_arcs(console, learner)
     console.print()
     if len(getattr(learner, "topics_", ())) > 0:
         print_topics(console, learner.topics_)
@@ -106,6 +110,41 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         print_model(console, learner.network_)
     if outcome.saved_to is not None:
         console.print(f"\nSaved to {outcome.saved_to}", soft_wrap=True)
+
+
+def _describe_arcs(learner: Any) -> dict[str, Any]:
+    """Arcs of a Bayesian network with their strengths, for JSON."""
+    if not hasattr(learner, "arcs_"):
+        return {}
+    return {
+        "score": learner.score_,
+        "is_optimal": learner.is_optimal_,
+        "gap": learner.gap_,
+        "arcs": learner.arcs_,
+        "cpdag": {
+            "directed": learner.cpdag_.directed,
+            "undirected": learner.cpdag_.undirected,
+        },
+    }
+
+
+def print_arcs(console: Console, learner: Any) -> None:
+    """Print the score of a Bayesian network, whether it is the best, and its weakest arcs."""
+    n_directed, n_free = len(learner.cpdag_.directed), len(learner.cpdag_.undirected)
+    best = "; no network scores higher" if learner.is_optimal_ else ""
+    if learner.gap_:
+        best = f"; the best network scores {learner.gap_:,.2f} more (--method exact)"
+    console.print(f"{learner.criterion.upper()} {learner.score_:,.2f}{best}", soft_wrap=True)
+    if not n_directed + n_free:
+        return
+    console.print(
+        f"{_count(n_directed + n_free, 'arc')}; of {n_free:,} the direction could be turned "
+        "without another score",
+        soft_wrap=True,
+    )
+    weakest = list(learner.arcs_.rows())[-FEW_ARCS:]
+    listed = "; ".join(f"{r['parent']} -> {r['child']} {r['strength']:,.1f}" for r in weakest)
+    console.print(f"weakest (score lost without them): {listed}", soft_wrap=True)
 
 
 def _note_missing_freedom(console: Console, learner: Any) -> None:
@@ -141,7 +180,7 @@ def print_steps(console: Console, history: Table) -> None:
         facts = row["n_latents"], f"{row['n_parameters']:,}", _decimals(row["bic"])
         table.add_row(str(row["step"]), row["phase"], row["operator"], where, *map(str, facts))
     console.print(table)
-    if any(row["operator"] for row in shown):
+    if any(row["operator"].isupper() for row in shown):
         console.print(OPERATORS, style="dim", soft_wrap=True)
     if any(row["operator"] in ("PO", "UP") for row in shown):
         console.print(POUCH_OPERATORS, style="dim", soft_wrap=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -209,6 +210,28 @@ class Dataset:
     def with_weights(self, weights: ArrayLike | None) -> Dataset:
         """Replace the row weights; ``None`` makes all of them 1."""
         return Dataset(self._variables, self._columns, weights)
+
+    def with_seen_states(self) -> Dataset:
+        """Return the same table without the states that no row of positive weight has.
+
+        A column of which nothing is seen keeps its states.
+
+        Examples
+        --------
+        >>> data = Dataset([Variable("a", ("x", "y", "z"))], [[0, 2, 2]])
+        >>> data.with_seen_states().variables[0].states
+        ('x', 'z')
+        """
+        variables, columns = list(self._variables), list(self._columns)
+        for j, variable in enumerate(variables):
+            states = variable.states
+            seen: list[int] = np.flatnonzero(self.counts(variable.name)).tolist() if states else []
+            if states and 0 < len(seen) < len(states):
+                codes = np.full(len(states) + 1, -1)
+                codes[seen] = np.arange(len(seen))
+                variables[j] = replace(variable, states=tuple(states[k] for k in seen))
+                columns[j] = codes[columns[j]]
+        return Dataset(variables, columns, self._weights)
 
     def merged(self) -> tuple[Dataset, NDArray[np.intp]]:
         """Merge equal rows and add up their weights.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,3 +67,30 @@ def _from_mapping(structure: Structure, smoothing: Mapping[str, ArrayLike]) -> F
             raise ParameterError(f"pseudo-counts of {name!r} must be finite and not negative")
         structure.table_view(prior, name)[...] = table
     return prior
+
+
+def share_out(structure: Structure, size: float) -> FloatArray:
+    """Return pseudo-counts that sum to ``size`` in each table, the same in all its cells (BDeu).
+
+    A Gaussian has one share of its table.
+
+    Examples
+    --------
+    >>> from latentforest.data import Variable
+    >>> variables = [Variable("a", ("0", "1")), Variable("b", ("0", "1"))]
+    >>> share_out(Structure(variables, {"b": "a"}), 1.0).tolist()
+    [0.5, 0.5, 0.25, 0.25, 0.25, 0.25]
+    """
+    counts = np.empty(structure.n_values)
+    for name in structure.names:
+        table = structure.table_view(counts, name)
+        is_table = structure.variable(name).is_categorical
+        table[...] = size / (table.size if is_table else math.prod(table.shape[:-1]))
+    return counts
+
+
+def check_sample_size(size: Any) -> float:
+    """Refuse an equivalent sample size that is not positive."""
+    if not (isinstance(size, numbers.Real) and 0 < float(size) < math.inf):
+        raise ParameterError(f"equivalent_sample_size must be positive, got {size!r}")
+    return float(size)

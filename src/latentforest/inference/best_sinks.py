@@ -1,4 +1,4 @@
-"""The best network over a few columns, given the values of all sets of them."""
+"""The best network over a few columns, given the scores of all their families."""
 
 from __future__ import annotations
 
@@ -11,22 +11,29 @@ from latentforest.inference.patterns import Mask
 from latentforest.kernels.counts.sinks import (
     find_parents,
     score_best_networks,
-    score_best_parents,
+    score_families,
     score_sink,
+    spread_best,
 )
 from latentforest.kernels.types import FloatArray
 
 
-def find_best_network(
-    values: FloatArray, required: Sequence[Mask], allowed: Sequence[Mask], max_parents: int
-) -> list[Mask]:
-    """Compare all networks; then take the sinks off, from the last column to the first.
+def tabulate_families(
+    values: Sequence[tuple[FloatArray, FloatArray]],
+    weights: FloatArray,
+    required: Sequence[Mask],
+    allowed: Sequence[Mask],
+    max_parents: int,
+) -> FloatArray:
+    """Return the scores of all families.
 
     Parameters
     ----------
     values
-        Of all sets of columns, by bit masks; -inf for sets that are out of reach. A family scores
-        the value of variable and parents less that of the parents.
+        For each variable, the values of all sets of columns by bit masks, and their values as
+        parents of this variable; -inf for sets that are out of reach.
+    weights
+        What each arc adds to a score, by child and parent.
     required, allowed
         Parents that each variable must have, and may have.
     max_parents
@@ -34,21 +41,42 @@ def find_best_network(
 
     Returns
     -------
+    scores
+        ``(n_columns, 2^(n_columns - 1))``: of variable j with a set of the other columns, in which
+        the bits above j are moved down by one. -inf for families that must not be.
+    """
+    n = len(required)
+    scores = np.empty((n, 1 << (n - 1)))
+    for j, (families, above) in enumerate(values):
+        score_families(
+            families, above, weights[j], j, required[j], allowed[j], max_parents, scores[j]
+        )
+    return scores
+
+
+def find_best_network(scores: FloatArray) -> list[Mask]:
+    """Compare all networks; then take the sinks off, from the last column to the first.
+
+    Parameters
+    ----------
+    scores
+        As of ``tabulate_families``; they are overwritten.
+
+    Returns
+    -------
     parents
         Of each variable.
     """
-    n_columns = len(required)
-    limits = list(zip(required, allowed, strict=True))
-    best = np.empty((n_columns, 1 << (n_columns - 1)))
-    for j in range(n_columns):
-        score_best_parents(values, j, *limits[j], max_parents, best[j])
+    n_columns = len(scores)
+    for row in scores:
+        spread_best(row)
     totals = np.empty(1 << n_columns)
-    score_best_networks(best, totals)
+    score_best_networks(scores, totals)
     parents, left = [0] * n_columns, (1 << n_columns) - 1
     while left:
-        sink = _find_sink(best, totals, left)
+        sink = _find_sink(scores, totals, left)
         left ^= 1 << sink
-        parents[sink] = int(find_parents(values, sink, left, *limits[sink], max_parents))
+        parents[sink] = int(find_parents(scores[sink], sink, left))
     return parents
 
 

@@ -26,6 +26,7 @@ EXACT_BITS = 52  # sums of whole numbers of so many bits are exact in float64
 BUFFER = 1 << 22  # counts of candidates that are made at a time
 PIECE_WORDS = 256  # words of a set of rows that are counted at a time
 MOST_REPEATS = 8.0  # whole weights become repeated rows while these are not so many times more
+FEW_BITS = 12  # up to so many are listed one by one
 BITS_GAIN = 256.0  # comparing so many sets of rows takes no longer than counting row by row
 
 
@@ -79,6 +80,8 @@ class CountingTable:
     ----------
     names, cards
         Names of the columns and their numbers of states.
+    states
+        Names of the states of each column.
     codes
         Shape ``(n_columns, n_rows)``.
     weights, total
@@ -101,10 +104,12 @@ class CountingTable:
         _check_complete(data)
         merged, _ = data.with_weights(round_weights(data.weights)).merged()
         kept = merged.weights > 0
+        columns = [column[kept] for column in merged.columns]
         self.names = data.names
-        self.cards = np.array([variable.n_states for variable in data.variables], dtype=np.int64)
+        self.states = [variable.states or () for variable in data.variables]
+        self.cards = np.array([len(states) for states in self.states], dtype=np.int64)
         kind = np.uint8 if self.cards.max() <= 256 else np.int32
-        self.codes: AnyArray = np.stack([column[kept].astype(kind) for column in merged.columns])
+        self.codes: AnyArray = np.stack([column.astype(kind) for column in columns])
         self.weights: FloatArray = np.ascontiguousarray(merged.weights[kept])
         self.total = float(self.weights.sum())
         self.is_whole = bool(np.all(self.weights == np.rint(self.weights)))
@@ -121,6 +126,7 @@ class CountingTable:
         table.__dict__.update(self.__dict__)
         table.__dict__.pop("_bits", None)
         table.names = tuple(self.names[j] for j in order)
+        table.states = [self.states[j] for j in order]
         table.cards, table.codes = self.cards[list(order)], self.codes[list(order)]
         table._patterns = PatternStore(list(table.codes), table.cards.tolist())
         return table
@@ -128,6 +134,18 @@ class CountingTable:
     def count_cells(self, columns: Mask) -> float:
         """Number of configurations of a set, whether they occur or not."""
         return float(math.prod(self.cards[list_bits(columns)].tolist()))
+
+    def count_set(self, columns: Mask) -> tuple[FloatArray, LongArray]:
+        """Count the configurations of a set that occur.
+
+        Returns the counts, and the codes of each configuration, an axis for the columns.
+        """
+        pattern = self._number(columns)
+        counts = np.bincount(pattern.codes, self.weights, pattern.n_patterns).astype(np.float64)
+        first = np.zeros(pattern.n_patterns, np.int64)
+        first[pattern.codes[::-1]] = np.arange(len(pattern.codes))[::-1]
+        seen = counts > 0  # the states of a single column are all numbered
+        return counts[seen], self.codes[list_bits(columns)][:, first[seen]].T.astype(np.int64)
 
     def count_family(self, variable: int, parents: Sequence[int]) -> FamilyCounts:
         """Count a variable's states in each configuration of its parents that occurs."""
@@ -222,7 +240,12 @@ class _RowBits:
 
 def list_bits(columns: Mask) -> list[int]:
     """List the columns of a set."""
-    return [bit.bit_length() - 1 for bit in single_bits(columns)]
+    if columns.bit_count() < FEW_BITS:
+        return [bit.bit_length() - 1 for bit in single_bits(columns)]
+    packed = columns.to_bytes((columns.bit_length() + 7) // 8, "little")
+    bits = np.unpackbits(np.frombuffer(packed, np.uint8), bitorder="little")
+    found: list[int] = np.flatnonzero(bits).tolist()
+    return found
 
 
 def _check_complete(data: Dataset) -> None:

@@ -68,6 +68,26 @@ class Rows:
         return posteriors, n_impossible
 
 
+class AveragedRows(Rows):
+    """The rows of a table under several networks, each with a weight.
+
+    Parameters
+    ----------
+    networks
+        With the same observed variables, which are columns of the table.
+    weights
+        Their prior probabilities, which sum to one.
+    data
+        The table.
+    """
+
+    def __init__(
+        self, networks: Sequence[Network], weights: FloatArray, data: PatternedData
+    ) -> None:
+        self.network, self.data = networks[0], data
+        self._judge = _Averaged([Rows(network, data) for network in networks], weights, data)
+
+
 class _Judge(Protocol):
     """How rows are judged."""
 
@@ -111,3 +131,39 @@ class _Integrated:
     def posteriors(self, names: Sequence[str]) -> list[FloatArray]:
         shares = self._predictive.shares(self._data.dataset, names)
         return [self._data.spread([share]) for share in shares]
+
+
+class _Averaged:
+    """Rows under several networks: what they say of a row counts by how well they predict it."""
+
+    def __init__(self, rows: list[Rows], weights: FloatArray, data: PatternedData) -> None:
+        self._rows, self._data = rows, data
+        with np.errstate(divide="ignore"):
+            self._log_weights: FloatArray = np.log(weights)
+
+    def log_likelihoods(self) -> FloatArray:
+        totals: FloatArray = np.logaddexp.reduce(self._joint(), axis=0)
+        return totals
+
+    def log_likelihood(self) -> float:
+        weights, used = self._data.row_weights, self._data.row_weights > 0
+        return float(weights[used] @ self.log_likelihoods()[used])
+
+    def posteriors(self, names: Sequence[str]) -> list[FloatArray]:
+        joint = self._joint()
+        with np.errstate(invalid="ignore"):  # impossible rows become nan
+            shares = np.exp(joint - np.logaddexp.reduce(joint, axis=0))
+        given = [rows.posteriors(names) for rows in self._rows]
+        return [
+            np.sum([s[:, None] * np.where(s[:, None] == 0, 0.0, p) for s, p in pairs], axis=0)
+            for pairs in (
+                [(share, each[place]) for share, each in zip(shares, given, strict=True)]
+                for place in range(len(names))
+            )
+        ]
+
+    def _joint(self) -> FloatArray:
+        """Logarithm of weight times probability, ``(n_networks, n_rows)``."""
+        values = np.stack([rows.log_likelihoods() for rows in self._rows])
+        joint: FloatArray = self._log_weights[:, None] + values
+        return joint

@@ -21,8 +21,12 @@ _KERNELS = "latentforest.kernels."
 # What the packages of kernels are for, and how many seconds compiling takes at most on a machine
 # that has nothing else to do.
 _SUBJECTS = {
+    "averaging": ("averages over structures", 10),
+    "annealing": ("annealed importance sampling", 10),
     "cliques": ("networks that are not forests", 10),
     "counts": ("networks over columns", 10),
+    "orders": ("networks over columns", 10),
+    "completions": ("rows with missing values", 10),
     "regions": ("searches for trees", 30),
     "gaussian": ("continuous columns", 20),
     "variational": ("variational Bayes", 10),

@@ -5,6 +5,7 @@ from latentforest.learners.registry import LEARNERS
 
 HOMES = {entry.name: entry.home for entry in LEARNERS} | {
     "ConfirmatoryModel": "latentforest.learners.confirmatory",
+    "ModelAverage": "latentforest.learners.model_average",
     "Predictor": "latentforest.learners.predictor",
     "fit": "latentforest.learners.confirmatory",
 }

@@ -1,4 +1,5 @@
 # Written by make lists, from the registry of learners and the list of public names.
+from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
 from latentforest.learners.bridged_islands import BridgedIslands
 from latentforest.learners.chow_liu import ChowLiu
@@ -13,11 +14,14 @@ from latentforest.learners.incremental_forest import IncrementalForest
 from latentforest.learners.independence import Independence
 from latentforest.learners.independent_clusterings import IndependentClusterings
 from latentforest.learners.latent_class import LatentClass
+from latentforest.learners.model_average import ModelAverage
 from latentforest.learners.predictor import Predictor
 from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, RecursiveGrouping
+from latentforest.learners.structural_em import StructuralEM
 
 __all__ = [
     "EAST",
+    "BayesianNetworkSearch",
     "BinaryForest",
     "BridgedIslands",
     "ChowLiu",
@@ -32,7 +36,9 @@ __all__ = [
     "Independence",
     "IndependentClusterings",
     "LatentClass",
+    "ModelAverage",
     "Predictor",
     "RecursiveGrouping",
+    "StructuralEM",
     "fit",
 ]

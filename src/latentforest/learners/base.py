@@ -26,6 +26,11 @@ from latentforest.estimation.priors import Smoothing
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, FloatArray
+from latentforest.learners.column_prediction import (
+    find_probabilities,
+    hide_column,
+    predict_values,
+)
 from latentforest.learners.progress import Say, open_progress
 from latentforest.model import Network
 from latentforest.scores.criteria import FitSummary, bic
@@ -185,6 +190,39 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Draw rows from the learned network."""
         check_is_fitted(self, "network_")
         return self.network_.sample(n_samples, random_state=draw_seed(random_state))
+
+    def predict_column(self, X: Any, column: str) -> AnyArray:
+        """Predict a column from all others: the most probable state, or the expected number.
+
+        Parameters
+        ----------
+        X
+            A table. Values of the column in it are not looked at; it may be left out.
+        column
+            Name of one of the columns that the network was learned from.
+
+        Examples
+        --------
+        >>> from latentforest import ChowLiu, datasets
+        >>> data = datasets.load("role-conflict")
+        >>> ChowLiu().fit(data).predict_column(data.take([0, 3]), "D").tolist()
+        ['+', '-']
+        """
+        check_is_fitted(self, "network_")
+        rows = hide_column(X, self.variables_, column)
+        return predict_values(self.network_, rows, column, self.n_jobs)
+
+    def predict_column_proba(self, X: Any, column: str) -> FloatArray:
+        """Return the probabilities of a column's states given all others, one row for each row.
+
+        Parameters
+        ----------
+        X, column
+            As for ``predict_column``.
+        """
+        check_is_fitted(self, "network_")
+        rows = hide_column(X, self.variables_, column)
+        return find_probabilities(self.network_, rows, column, self.n_jobs)
 
     def _read(self, X: Any, sample_weight: ArrayLike | None) -> Dataset:
         dataset = X if isinstance(X, Dataset) else Dataset.from_table(_check_array(X))

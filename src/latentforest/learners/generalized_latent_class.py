@@ -33,6 +33,7 @@ from latentforest.learners.tree_search import NOT_SEARCHED
 from latentforest.model import Network, Structure
 from latentforest.scores.residuals import compute_bivariate_residuals
 from latentforest.search.dags.best import BestNetwork, best_network
+from latentforest.search.ended import SearchEnded
 from latentforest.search.glc.criteria import CRITERIA, make_criterion, sort_rows
 from latentforest.search.glc.fits import FitEffort, GlcFit
 from latentforest.search.glc.neighbours import FAMILIES, GlcRules, Screen
@@ -44,7 +45,6 @@ from latentforest.search.glc.search import (
     choose_by_score,
 )
 from latentforest.search.trees.journal import Journal, fingerprint
-from latentforest.search.trees.search import SearchEnded
 from latentforest.ties import sort_best_first
 
 FEW_COLUMNS = 7  # up to so many, everything may be linked with everything

@@ -34,6 +34,7 @@ from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
+from latentforest.scores.evidence import EVIDENCE_CRITERIA, approximate, check_method
 from latentforest.scores.goodness import compute_entropy, compute_entropy_r2, measure_goodness
 from latentforest.scores.residuals import compute_bivariate_residuals
 from latentforest.scores.saturated import count_cells
@@ -87,7 +88,10 @@ class LatentClass(LatentLearner):
         criterion; or "greedy": from one class upwards as long as the criterion rises.
     criterion
         "bic", "aic", "aic3", "caic", "sabic", "mdl", "icl", or "cv" (cross-validated predictive
-        log-likelihood; if there is no smoothing, that of one pseudo-count is used for it).
+        log-likelihood; if there is no smoothing, that of one pseudo-count is used for it); or an
+        approximation of the marginal likelihood with uniform priors of all tables, see
+        `marginal_likelihood`: "cs", "laplace", "elbo", "elbo+". The last two take continuous
+        columns, too, with a diagonal covariance.
     max_states
         Highest number of classes that "greedy" tries.
     covariance
@@ -188,6 +192,8 @@ class LatentClass(LatentLearner):
 
     def _learn(self, work: Work) -> Learned:
         self._check()
+        if self.criterion in EVIDENCE_CRITERIA:
+            self._check_evidence(work)
         candidates: list[_ClassModel] = []
         was_interrupted = False
         for n_states in _read_counts(self.n_states, self.max_states):
@@ -236,8 +242,9 @@ class LatentClass(LatentLearner):
 
     def _check(self) -> None:
         """Refuse settings that make no sense before any work is done."""
-        if self.criterion != "cv" and self.criterion not in CRITERIA:
-            known = ", ".join([*CRITERIA, "cv"])
+        criteria = [*CRITERIA, "cv", *EVIDENCE_CRITERIA]
+        if self.criterion not in criteria:
+            known = ", ".join(criteria)
             raise ParameterError(f"unknown criterion {self.criterion!r}; known are {known}")
         if self.covariance not in COVARIANCES:
             known = ", ".join(map(repr, COVARIANCES))
@@ -245,6 +252,16 @@ class LatentClass(LatentLearner):
         if self.n_starts is not None and not _is_count(self.n_starts):
             raise ParameterError(f"n_starts must be at least 1, got {self.n_starts!r}")
         EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
+
+    def _check_evidence(self, work: Work) -> None:
+        """Refuse columns that the criterion does not take."""
+        structure = make_structure(work.table.variables, 1, self.covariance)
+        if self.covariance != "diagonal" and structure.continuous:
+            raise ParameterError(
+                f"the criterion {self.criterion!r} takes continuous columns only with "
+                f"covariance='diagonal', got {self.covariance!r}"
+            )
+        check_method(self.criterion, structure)
 
     def _fit_candidate(self, work: Work, n_states: int, earlier: list[_ClassModel]) -> _ClassModel:
         """Fit a number of classes, with the direct effects that are given, or with better ones."""
@@ -290,12 +307,22 @@ class LatentClass(LatentLearner):
         row, summary = _describe(engine, network, result, residuals)
         if self.direct_effects == "auto" or effects:
             row["direct_effects"] = len(effects)
-        score = self._score(work, n_states, summary, effects)
-        if self.criterion == "cv":
-            row["cv"] = score
+        if self.criterion in EVIDENCE_CRITERIA:
+            score = self._approximate(work, label, network)
+        else:
+            score = self._score(work, n_states, summary, effects)
+        if self.criterion not in CRITERIA:
+            row[self.criterion] = score
         row["seconds"] = time.monotonic() - began
         work.say(f"{label}: BIC {row['bic']:,.2f}")
         return _ClassModel(n_states, network, result, row, residuals, score, effects)
+
+    def _approximate(self, work: Work, label: str, network: Network) -> float:
+        """Marginal likelihood of a candidate; a model for which a method has no value is last."""
+        found = approximate(network, work.data, self.criterion, work.seed, work.deadline)
+        for note in found.notes:
+            warnings.warn(f"{label}: {note}", LatentForestWarning, stacklevel=6)
+        return -math.inf if math.isnan(found.value) else found.value
 
     def _score(
         self, work: Work, n_states: int, summary: FitSummary, effects: Effects = ()

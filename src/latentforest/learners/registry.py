@@ -52,6 +52,8 @@ class LearnerEntry:
         Whether searches for trees may begin with its result by name.
     variants
         Further names on the command line: name, description, settings.
+    gaps
+        Columns that may have missing values: "any", "categorical" or "none".
     """
 
     name: str
@@ -63,6 +65,7 @@ class LearnerEntry:
     quick: Mapping[str, Any] = field(default_factory=dict)
     starts_searches: bool = False
     variants: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
+    gaps: str = "any"
 
     @property
     def home(self) -> str:
@@ -209,6 +212,26 @@ LEARNERS = (
         "Rodriguez-Sanchez, Larrañaga and Bielza 2020",
         {"candidate_pairs": 2, "max_states": 2},
         variants=(("cil", "the same, only for promising pairs", {"candidate_pairs": 10}),),
+    ),
+    LearnerEntry(
+        "BayesianNetworkSearch",
+        "bayesian_network",
+        "bayesian-network",
+        "a Bayesian network of the columns: the best score over orders, by climbing, or exactly",
+        NO_LATENTS,
+        "Andrews et al. 2023; Silander and Myllymäki 2006",
+        {"n_restarts": 1},
+        gaps="none",
+    ),
+    LearnerEntry(
+        "StructuralEM",
+        "structural_em",
+        "structural-em",
+        "the same from rows with missing cells, and with latent variables, given or found",
+        NO_LATENTS,
+        "Friedman 1997; Elidan et al. 2000",
+        {"n_restarts": 0, "search_restarts": 1, "max_steps": 2},
+        gaps="categorical",
     ),
     LearnerEntry(
         "ChowLiu",

@@ -19,10 +19,11 @@ from latentforest.learners.latent_tree import LatentTreeLearner
 from latentforest.learners.progress import Say
 from latentforest.learners.starts import check_start, describe_start, find_start
 from latentforest.model import Network, Structure
+from latentforest.search.ended import SearchEnded
 from latentforest.search.trees.evaluation import EVALUATIONS
 from latentforest.search.trees.journal import Journal, fingerprint
 from latentforest.search.trees.model import Model, fit_fully
-from latentforest.search.trees.search import Search, SearchEnded
+from latentforest.search.trees.search import Search
 from latentforest.search.trees.tree import Rules
 from latentforest.ties import choose_best
 

@@ -36,6 +36,8 @@ def _list_jobs() -> Iterator[WarmUpJob]:
     yield WarmUpJob("wide tables", _measure_wide_table, None)
     yield WarmUpJob("general networks", _query_general_network, None)
     yield WarmUpJob("networks over columns", _search_networks, None)
+    yield WarmUpJob("averages over structures", _average_structures, None)
+    yield WarmUpJob("annealing", _anneal, None)
     yield WarmUpJob(FIRST_SEARCH, _Fits(entries.pop(FIRST_SEARCH)))
     yield WarmUpJob("impossible rows", _meet_impossible_rows)
     yield WarmUpJob("long tables", _fit_long_tables)
@@ -54,7 +56,12 @@ class _Fits:
     entry: LearnerEntry
 
     def __call__(self) -> None:
-        for table in (make_table(6, 0), make_table(0, 6), make_table(4, 4, missing=True)):
+        last = {
+            "any": make_table(4, 4, missing=True),
+            "categorical": make_table(6, 0, missing=True),
+            "none": make_table(4, 4),
+        }
+        for table in (make_table(6, 0), make_table(0, 6), last[self.entry.gaps]):
             _fit(self.entry.name, table, **self.entry.quick)
 
 
@@ -106,6 +113,15 @@ def _fit_covariances() -> None:
         for missing in (False, True):
             table = make_table(2, 3, missing)
             _fit("LatentClass", table, n_states=2, covariance=covariance, smoothing=1)
+
+
+def _anneal() -> None:
+    from latentforest.learners.latent_class import make_structure
+    from latentforest.scores import marginal_likelihood
+
+    table = make_table(3, 0)
+    structure = make_structure(table.variables, 2)
+    marginal_likelihood(structure, table, "ais", n_runs=1, n_chains=2)
 
 
 def _complete_data() -> None:
@@ -225,6 +241,21 @@ def _search_networks() -> None:
         CountingTable(data).count_family(0, [1])
         for exact_columns in (0, 5):
             best_network(data, exact_columns=exact_columns)
+
+
+def _average_structures() -> None:
+    """Average over trees and networks, exactly and by chains, and list the best networks."""
+    from latentforest.search.averaging.best import best_networks
+    from latentforest.search.averaging.networks import ChainSettings, average_networks
+    from latentforest.search.averaging.trees import TreeAverage
+
+    table = make_table(5, 0)
+    TreeAverage(table).score_samples(table.take([0]))
+    best_networks(table, 2)
+    for prior in ("networks", "orders"):
+        average_networks(table, prior=prior)
+        few = ChainSettings(n_chains=2, n_steps=16, n_states=4)
+        average_networks(table, prior=prior, exact_columns=0, chains=few)
 
 
 JOBS = tuple(_list_jobs())

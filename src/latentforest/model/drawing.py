@@ -136,14 +136,12 @@ def draw_dot(structure: Structure) -> str:
     lines = ["digraph network {", "    node [shape=box];"]
     for variable in structure.variables:
         shape = " [shape=ellipse]" if variable.latent else ""
-        lines.append(f"    {_quote(variable.name)}{shape};")
+        lines.append(f"    {quote(variable.name)}{shape};")
     for name in structure.names:
-        lines.extend(
-            f"    {_quote(parent)} -> {_quote(name)};" for parent in structure.parents(name)
-        )
+        lines.extend(f"    {quote(parent)} -> {quote(name)};" for parent in structure.parents(name))
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _quote(name: str) -> str:
+def quote(name: str) -> str:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

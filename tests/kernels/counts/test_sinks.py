@@ -6,8 +6,9 @@ import pytest
 from latentforest.kernels.counts.sinks import (
     find_parents,
     score_best_networks,
-    score_best_parents,
+    score_families,
     score_sink,
+    spread_best,
 )
 from reference.dags import all_dags, subsets
 
@@ -33,12 +34,17 @@ def values(request):
     return values
 
 
+def find_best(values, child, required, allowed, most, weights=(0.0,) * N):
+    """Best scores of a variable within all sets of the others."""
+    best = np.empty(1 << (N - 1))
+    score_families(values, values, np.array(weights), child, required, allowed, most, best)
+    spread_best(best)
+    return best
+
+
 @pytest.fixture
 def best(values):
-    best = np.empty((N, 1 << (N - 1)))
-    for j in range(N):
-        score_best_parents(values, j, 0, ALL ^ 1 << j, 2, best[j])
-    return best
+    return np.stack([find_best(values, j, 0, ALL ^ 1 << j, 2) for j in range(N)])
 
 
 def test_best_network_over_every_set(values, best):
@@ -57,22 +63,34 @@ def test_best_network_over_every_set(values, best):
             assert max(sinks) == max(inside)
 
 
-def test_parents_are_the_fewest_of_the_best(values):
+def test_parents_are_the_best_and_none_can_be_spared(values):
     for child in range(N):
         others = [j for j in range(N) if j != child]
+        best = find_best(values, child, 1 << others[0], to_mask(others), 2)
         for within in subsets(others):
             ways = [p for p in subsets(within) if others[0] in p and len(p) <= 2]
-            found = find_parents(values, child, to_mask(within), 1 << others[0], to_mask(others), 2)
             if not ways:
-                assert found == -1
                 continue
-            chosen = max(ways, key=lambda p: (score(values, child, p), -len(p), -to_mask(p)))
-            assert found == to_mask(chosen)
+            found = find_parents(best, child, to_mask(within))
+            top = max(score(values, child, p) for p in ways)
+            if top == -np.inf:
+                continue
+            chosen = next(p for p in ways if to_mask(p) == found)
+            assert score(values, child, chosen) == top
+            smaller = [p for p in ways if set(p) < set(chosen)]
+            assert all(score(values, child, p) < top for p in smaller)
 
 
 def test_forbidden_parents(values):
-    best = np.empty(1 << (N - 1))
-    score_best_parents(values, 2, 0, 0b0010, 3, best)
+    best = find_best(values, 2, 0, 0b0010, 3)
     alone, with_one = score(values, 2, ()), score(values, 2, (1,))
     assert best[0b101] == alone
     assert best[0b111] == best[0b010] == max(alone, with_one)
+
+
+def test_weights_of_arcs_and_values_of_parents():
+    """Column 1 of three, with parents 0 and 2 (which is bit 1 of the others)."""
+    values, above = np.arange(8.0), 10.0 * np.arange(8)
+    scores = np.empty(4)
+    score_families(values, above, np.array([0.5, 9.0, 0.25]), 1, 0, 0b101, 2, scores)
+    assert scores.tolist() == [2.0 - 0, 3.0 - 10 + 0.5, 6.0 - 40 + 0.25, 7.0 - 50 + 0.75]

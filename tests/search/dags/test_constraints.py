@@ -9,6 +9,16 @@ from latentforest.search.dags.constraints import read_constraints
 from reference.dags import random_table
 
 
+def test_tiers():
+    found = read_constraints("abcd", tiers=["c", ("a", "b")])
+    assert found.allowed == (0b1110, 0b1101, 0b1000, 0b0111)  # nothing but d above c
+
+
+def test_required_ancestors():
+    found = read_constraints("abcd", [("a", "b"), ("b", "d")])
+    assert found.find_required_ancestors() == [0b0000, 0b0001, 0b0000, 0b0011]
+
+
 def test_masks():
     found = read_constraints("abc", [("a", "b")], [("c", "a"), ("b", "c")], 2)
     assert found.required == (0b000, 0b001, 0b000)
@@ -33,6 +43,12 @@ def test_masks():
         (
             {"required": [("a", "c"), ("b", "c")], "max_parents": 1},
             "column 'c' has 2 required parents, but max_parents is 1",
+        ),
+        ({"tiers": ["a", "q"]}, "tiers: there is no column 'q'"),
+        ({"tiers": [["a", "b"], "a"]}, "tiers: column 'a' is named twice"),
+        (
+            {"tiers": ["a", "b"], "required": [("b", "a")]},
+            r"arc \('b', 'a'\) is both required and forbidden \(by name or tiers\)",
         ),
         ({"max_parents": -1}, "max_parents must be a whole number from 0 to 31, got -1"),
         ({"max_parents": 1.5}, "max_parents must be a whole number"),

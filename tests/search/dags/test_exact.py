@@ -23,7 +23,7 @@ def test_number_of_networks():
     assert [len(all_dags(n)) for n in (1, 2, 3, 4)] == [1, 3, 25, 543]
 
 
-@pytest.mark.parametrize("criterion", ["bic", "aic", "likelihood"])
+@pytest.mark.parametrize("criterion", ["bic", "aic", "likelihood", "k2", "bdeu"])
 @pytest.mark.parametrize(("cards", "n_rows", "weights"), TABLES)
 def test_equals_the_best_of_all(cards, n_rows, weights, criterion):
     for seed in range(4):
@@ -79,5 +79,5 @@ def test_large_tables_are_left_out_and_said_so(monkeypatch):
 
 def test_too_many_columns():
     data = random_table(0, (2,) * 23, 10)
-    with pytest.raises(ParameterError, match="up to 22 columns, got 23; use hill climbing"):
+    with pytest.raises(ParameterError, match="up to 22 columns, got 23; use method"):
         best_network(data, exact_columns=30)

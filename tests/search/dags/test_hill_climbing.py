@@ -6,7 +6,7 @@ import pytest
 
 from latentforest.inference.counts import CountingTable
 from latentforest.search.dags import constraints as limits
-from latentforest.search.dags import hill_climbing
+from latentforest.search.dags import family_scores
 from latentforest.search.dags.best import best_network
 from latentforest.search.dags.constraints import read_constraints
 from latentforest.search.dags.family_scores import FamilyScores
@@ -107,7 +107,7 @@ def test_constraints_are_kept():
 
 
 def test_large_tables_are_never_made(monkeypatch):
-    for module in (hill_climbing, limits):
+    for module in (family_scores, limits):
         monkeypatch.setattr(module, "MOST_CELLS", 8.0)
     data = random_table(3, (2, 3, 2, 2, 4), 300)
     structure = best_network(data, "likelihood", exact_columns=0).network.structure

@@ -2,15 +2,18 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
 from latentforest import Dataset, Variable
 from latentforest.errors import DataError, ParameterError
-from latentforest.search.dags.mixed_family_scores import MixedFamilyScores
+from latentforest.search.dags.mixed_family_scores import MixedFamilyScores as RoundedScores
 from reference.dags import family_score
 from reference.gaussian_families import gaussian_family, log_marginal, random_mixed_table
+
+MixedFamilyScores = partial(RoundedScores, grid=2.0**50)  # hardly rounded
 
 
 def prices(data):
@@ -151,15 +154,15 @@ def test_large_groupings_are_measured_piece_by_piece(monkeypatch):
 def test_which_parents_are_possible():
     data = random_mixed_table(9, (2, 3), 4, 5)
     scores = MixedFamilyScores(data, "bic")
-    assert scores.list_additions(0, 0, [1, 2, 3]) == [1]
-    assert scores.list_additions(2, 0, [0, 1, 3, 4]) == [0, 1, 3, 4]
-    assert scores.list_additions(2, 0b011000, [0, 5]) == [0]  # three slopes for five rows
+    assert scores.list_additions(0, 0, 0b1110) == [1]
+    assert scores.list_additions(2, 0, 0b11011) == [0, 1, 3, 4]
+    assert scores.list_additions(2, 0b011000, 0b100001) == [0]  # three slopes for five rows
     wide = [Variable(f"c{j}", tuple(map(str, range(200)))) for j in range(3)]
     columns = [[0, 199]] * 3 + [[0.0, 1.0]]
     scores = MixedFamilyScores(Dataset([*wide, Variable("x")], columns), "bic")
-    assert scores.list_additions(3, 0b011, [2]) == []
-    assert scores.list_additions(0, 0b010, [2]) == []
-    assert scores.list_additions(0, 0, [1, 3]) == [1]
+    assert scores.list_additions(3, 0b011, 0b100) == []
+    assert scores.list_additions(0, 0b010, 0b100) == []
+    assert scores.list_additions(0, 0, 0b1010) == [1]
     assert scores.count_parameters(3, 0b011) == 200 * 200 * 2
 
 
@@ -167,7 +170,18 @@ def test_what_is_refused():
     mixed = random_mixed_table(1, (2,), 2, 10)
     with pytest.raises(ParameterError, match="'bge' needs continuous columns only, but 'c0'"):
         MixedFamilyScores(mixed, "bge")
-    with pytest.raises(ParameterError, match=r"'bdeu' is not known.*likelihood, bic, aic, bge"):
+    with pytest.raises(
+        ParameterError, match=r"'bdeu' is not known.*likelihood, bic, mdl, aic, bge"
+    ):
         MixedFamilyScores(mixed, "bdeu")
     with pytest.raises(DataError, match="'x' has 1 missing"):
         MixedFamilyScores(Dataset([Variable("x")], [[1.0, np.nan]]), "bic")
+
+
+def test_scores_are_rounded_and_the_same_however_they_are_found():
+    data = random_mixed_table(5, (2,), 4, 60)
+    first, second = RoundedScores(data, "bic"), RoundedScores(data, "bic")
+    added = first.score_additions(2, 0b1, [1, 3, 4])
+    assert [first.score(2, 0b1 | 1 << j) for j in (1, 3, 4)] == added.tolist()
+    assert [second.score(2, 0b1 | 1 << j) for j in (1, 3, 4)] == added.tolist()
+    assert np.all(added * 2.0**20 == np.rint(added * 2.0**20))

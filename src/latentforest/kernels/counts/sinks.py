@@ -1,8 +1,8 @@
 """The best network over a few columns, by dynamic programming over their subsets.
 
 Silander and Myllymäki (2006): the best network over a set has a sink; without it, it is the best
-network over the rest. Sets are bit masks. ``values[S]`` measures set S, and a family's score is the
-value of variable and parents less that of the parents; it is -inf for sets that are out of reach.
+network over the rest. Sets are bit masks. Sets of the columns other than one have the bits above
+its place moved down by one: half as many as there are sets of all columns.
 """
 
 from __future__ import annotations
@@ -16,19 +16,6 @@ IMPOSSIBLE = -np.inf
 
 
 @part
-def _score(
-    values: FloatArray, variable: int, parents: int, required: int, allowed: int, most: int
-) -> float:
-    """Score of a family, -inf if it is not to be considered."""
-    if (parents & required) != required or (parents & ~allowed) != 0:
-        return IMPOSSIBLE
-    above = values[parents]
-    if above == IMPOSSIBLE or _count_bits(parents) > most:
-        return IMPOSSIBLE
-    return float(values[parents | (1 << variable)] - above)
-
-
-@part
 def _count_bits(mask: int) -> int:
     n_bits = 0
     while mask:
@@ -37,24 +24,61 @@ def _count_bits(mask: int) -> int:
     return n_bits
 
 
-@kernel
-def score_best_parents(
-    values: FloatArray, variable: int, required: int, allowed: int, most: int, best: FloatArray
-) -> None:
-    """Set ``best[C]`` to the score of the variable's best parents within a set C of the others.
-
-    Bits of C above the variable's place are moved down by one: half as many sets as in ``values``.
-    """
+@part
+def _widen(others: int, variable: int) -> int:
+    """Turn a set of the other columns into a set of all."""
     below = (1 << variable) - 1
-    for others in range(best.shape[0]):
-        parents = (others & below) | ((others & ~below) << 1)
-        highest = _score(values, variable, parents, required, allowed, most)
+    return (others & below) | ((others & ~below) << 1)
+
+
+@part
+def _narrow(columns: int, variable: int) -> int:
+    """Turn a set of columns without one into a set of the others."""
+    below = (1 << variable) - 1
+    return (columns & below) | ((columns >> 1) & ~below)
+
+
+@kernel
+def score_families(
+    values: FloatArray,
+    above: FloatArray,
+    weights: FloatArray,
+    variable: int,
+    required: int,
+    allowed: int,
+    most: int,
+    scores: FloatArray,
+) -> None:
+    """Set ``scores[C]`` to the score of a variable with the parents C; -inf if it must not be.
+
+    That is the value of variable and parents less the value ``above`` of the parents, plus the
+    weight of each parent.
+    """
+    for others in range(scores.shape[0]):
+        parents = _widen(others, variable)
+        scores[others] = IMPOSSIBLE
+        if (parents & required) != required or (parents & ~allowed) != 0:
+            continue
+        if above[parents] == IMPOSSIBLE or _count_bits(parents) > most:
+            continue
+        score = values[parents | (1 << variable)] - above[parents]
+        for j in range(weights.shape[0]):
+            if parents >> j & 1:
+                score += weights[j]
+        scores[others] = score
+
+
+@kernel
+def spread_best(scores: FloatArray) -> None:
+    """Replace the score of each set of parents by that of the best of its subsets."""
+    for others in range(scores.shape[0]):
+        highest = scores[others]
         left = others
         while left:
             rest = left & (left - 1)
-            highest = max(highest, best[others ^ (left ^ rest)])
+            highest = max(highest, scores[others ^ (left ^ rest)])
             left = rest
-        best[others] = highest
+        scores[others] = highest
 
 
 @kernel
@@ -77,22 +101,19 @@ def score_best_networks(best: FloatArray, totals: FloatArray) -> None:
 def score_sink(best: FloatArray, totals: FloatArray, members: int, variable: int) -> float:
     """Score of the best network over a set in which this variable has no children."""
     rest = members ^ (1 << variable)
-    below = (1 << variable) - 1
-    return float(best[variable, (rest & below) | ((rest >> 1) & ~below)] + totals[rest])
+    return float(best[variable, _narrow(rest, variable)] + totals[rest])
 
 
 @kernel
-def find_parents(
-    values: FloatArray, variable: int, within: int, required: int, allowed: int, most: int
-) -> int:
-    """Find the best parents within a set: of equal ones the fewest, then those of least mask."""
-    chosen, n_chosen, highest = -1, 0, IMPOSSIBLE
-    parents = 0
-    while True:
-        score = _score(values, variable, parents, required, allowed, most)
-        n_parents = _count_bits(parents)
-        if score > highest or (score == highest and chosen >= 0 and n_parents < n_chosen):
-            chosen, n_chosen, highest = parents, n_parents, score
-        if parents == within:
-            return chosen
-        parents = (parents - within) & within
+def find_parents(best: FloatArray, variable: int, within: int) -> int:
+    """Find the best parents of a variable within a set: none of them can be spared."""
+    others = _narrow(within, variable)
+    highest = best[others]
+    left = others
+    while left:  # from the first column on: what can be spared goes
+        rest = left & (left - 1)
+        without = others ^ (left ^ rest)
+        if best[without] == highest:
+            others = without
+        left = rest
+    return _widen(others, variable)

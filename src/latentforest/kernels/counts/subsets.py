@@ -11,7 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.kernels.compilation import kernel, part
-from latentforest.kernels.counts.terms import find_term
+from latentforest.kernels.counts.terms import (
+    FEW_COUNTS,
+    find_gamma_term,
+    find_term,
+    tabulate_gamma_terms,
+)
 from latentforest.kernels.types import AnyArray, FloatArray, IntArray, LongArray
 
 
@@ -117,3 +122,95 @@ def _begin(
     else:
         alone[0] = term
     return term
+
+
+@kernel
+def measure_dirichlet_subsets(
+    codes: AnyArray,
+    cards: LongArray,
+    sizes: LongArray,
+    weights: FloatArray,
+    amount: float,
+    is_shared: bool,
+    scale: float,
+    most_columns: int,
+    sums: FloatArray,
+) -> None:
+    """Set ``sums`` (2^columns) to sums of log Γ(a + n) - log Γ(a), in units of ``1 / scale``.
+
+    The prior count a of a cell is the amount, divided by the number of cells if it is shared. The
+    weight of row i is ``weights[sizes[i]]``. The walk is that of ``measure_subsets``; rows that are
+    alone are counted by their weight, because a is another one for each set.
+    """
+    n_columns, n_rows = codes.shape
+    rows = np.empty((n_columns + 1, n_rows), np.int32)
+    starts = np.zeros((n_columns + 1, n_rows // 2 + 2), np.int32)
+    n_groups = np.zeros(n_columns + 1, np.int64)
+    alone = np.zeros((n_columns + 1, weights.shape[0]))
+    cells = np.ones(n_columns + 1)
+    sets = np.zeros(n_columns + 1, np.int64)
+    columns = np.zeros(n_columns + 1, np.int64)
+    size, split = np.zeros(cards.max()), np.zeros(cards.max(), np.int64)
+    terms = np.empty(FEW_COUNTS)
+    total = 0.0
+    for row in range(n_rows):
+        rows[0, row] = row
+        total += weights[sizes[row]]
+    tabulate_gamma_terms(amount, terms, scale)
+    sums[0] = find_gamma_term(total, amount, terms, scale)
+    if n_rows > 1:
+        starts[0, 1], n_groups[0] = n_rows, 1
+    else:
+        alone[0, sizes[0]] += 1.0
+    depth = 0
+    while depth >= 0:
+        column = columns[depth]
+        if column == n_columns or depth == most_columns:
+            depth -= 1
+            continue
+        columns[depth] += 1
+        there = depth + 1
+        states, card = codes[column], cards[column]
+        cells[there] = cells[depth] * card
+        prior = amount / cells[there] if is_shared else amount
+        tabulate_gamma_terms(prior, terms, scale)
+        for kind in range(weights.shape[0]):
+            alone[there, kind] = alone[depth, kind]
+        total = 0.0
+        filled, n_new = 0, 0
+        for group in range(n_groups[depth]):
+            first, last = starts[depth, group], starts[depth, group + 1]
+            for state in range(card):
+                size[state], split[state] = 0.0, 0
+            for place in range(first, last):
+                row = rows[depth, place]
+                size[states[row]] += weights[sizes[row]]
+                split[states[row]] += 1
+            for state in range(card):
+                n_here = split[state]
+                if n_here == 1:
+                    split[state] = -1
+                elif n_here > 1:
+                    total += find_gamma_term(size[state], prior, terms, scale)
+                    split[state] = filled
+                    starts[there, n_new] = filled
+                    filled += n_here
+                    n_new += 1
+            for place in range(first, last):
+                row = rows[depth, place]
+                target = split[states[row]]
+                if target >= 0:
+                    rows[there, target] = row
+                    split[states[row]] = target + 1
+                else:
+                    alone[there, sizes[row]] += 1.0
+        for kind in range(weights.shape[0]):
+            if alone[there, kind] > 0.0:
+                total += alone[there, kind] * find_gamma_term(weights[kind], prior, terms, scale)
+        sets[there] = sets[depth] | (1 << column)
+        sums[sets[there]] = total
+        if column < n_columns - 1:
+            starts[there, n_new] = filled
+            n_groups[there] = n_new
+            columns[there] = column + 1
+            depth = there

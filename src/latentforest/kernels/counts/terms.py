@@ -13,6 +13,8 @@ import numpy as np
 from latentforest.kernels.compilation import kernel, part
 from latentforest.kernels.types import FloatArray, LongArray
 
+FEW_COUNTS = 16  # whole counts below this are looked up
+
 
 @kernel
 def tabulate_terms(n_terms: int, scale: float) -> FloatArray:
@@ -41,5 +43,41 @@ def sum_terms(
         total = 0.0
         for place in range(start, ends[i]):
             total += find_term(counts[place], terms, scale)
+        sums[i] = total
+        start = ends[i]
+
+
+@part
+def tabulate_gamma_terms(prior: float, terms: FloatArray, scale: float) -> None:
+    """Set the terms log Γ(a + n) - log Γ(a) of the counts 0, 1, …, in units of ``1 / scale``."""
+    total = 0.0
+    for count in range(terms.shape[0]):
+        terms[count] = np.rint(total * scale)
+        total += math.log(prior + count)
+
+
+@part
+def find_gamma_term(count: float, prior: float, terms: FloatArray, scale: float) -> float:
+    """Look the term of a small whole count up, or compute it."""
+    if count < terms.shape[0] and count == math.floor(count):
+        return float(terms[int(count)])
+    return float(np.rint((math.lgamma(prior + count) - math.lgamma(prior)) * scale))
+
+
+@kernel
+def sum_gamma_terms(
+    counts: FloatArray, ends: LongArray, priors: FloatArray, scale: float, sums: FloatArray
+) -> None:
+    """Add up log Γ(a + n) - log Γ(a) over several lists of counts, with a prior count a for each.
+
+    Terms are whole numbers of grid units.
+    """
+    start = 0
+    terms = np.empty(FEW_COUNTS)
+    for i in range(ends.shape[0]):
+        total = 0.0
+        tabulate_gamma_terms(priors[i], terms, scale)
+        for place in range(start, ends[i]):
+            total += find_gamma_term(counts[place], priors[i], terms, scale)
         sums[i] = total
         start = ends[i]

@@ -10,20 +10,21 @@ import math
 
 import numpy as np
 
-from latentforest.inference.counts import EXACT_BITS, CountingTable, JointCounts
+from latentforest.inference.counts import CountingTable, JointCounts
 from latentforest.kernels.counts.subsets import measure_subsets
 from latentforest.kernels.counts.terms import sum_terms, tabulate_terms
 from latentforest.kernels.types import FloatArray
+from latentforest.scores.families.set_score import SetScore, multiply_out
 
 MOST_TERMS = 1 << 20  # terms of whole counts that are kept in a table
 
 
-class PenalizedLikelihood:
+class PenalizedLikelihood(SetScore):
     """Log-likelihood less a price for each parameter.
 
     The value of a set is the sum of n log n over its configurations, less the price times their
-    number: with Q = q r, q (r - 1) = Q - q. Terms and price are rounded to a binary fraction
-    (2^-30 for 10,000 rows and 40 columns).
+    number: with Q = q r, q (r - 1) = Q - q. The log-likelihood of a family is -N times the entropy
+    of the variable given its parents.
 
     Parameters
     ----------
@@ -41,12 +42,10 @@ class PenalizedLikelihood:
     """
 
     def __init__(self, table: CountingTable, price: float) -> None:
-        self._table = table
-        largest = table.n_columns * table.total * max(1.0, math.log(max(table.total, 1.0)))
-        self._scale = 2.0 ** (EXACT_BITS - math.frexp(largest)[1])
-        self.price = math.floor(price * self._scale + 0.5) / self._scale
+        super().__init__(table)
+        self.price = self.round(price)
         n_terms = table.total + 1 if table.is_whole else 0
-        self._terms = tabulate_terms(int(min(n_terms, MOST_TERMS)), self._scale)
+        self._terms = tabulate_terms(int(min(n_terms, MOST_TERMS)), self.scale)
 
     @classmethod
     def plain(cls, table: CountingTable) -> PenalizedLikelihood:
@@ -63,19 +62,14 @@ class PenalizedLikelihood:
         """AIC, log L - d."""
         return cls(table, 1.0)
 
-    def measure(self, joints: JointCounts) -> FloatArray:
-        """Return the value of each set of columns."""
+    def measure(self, joints: JointCounts, kind: int = 0) -> FloatArray:
+        """Return the value of each set of columns by its counts."""
         sums = np.empty(len(joints.ends))
-        sum_terms(joints.counts, joints.ends, self._terms, self._scale, sums)
-        values: FloatArray = sums / self._scale - self.price * joints.n_cells
+        sum_terms(joints.counts, joints.ends, self._terms, self.scale, sums)
+        values: FloatArray = sums / self.scale - self.price * joints.n_cells
         return values
 
-    def measure_empty(self) -> float:
-        """Return the value of the empty set, which has one configuration."""
-        joint = JointCounts(np.array([self._table.total]), np.array([1]), np.ones(1))
-        return float(self.measure(joint)[0])
-
-    def measure_subsets(self, most_cells: float, most_columns: int) -> FloatArray:
+    def measure_subsets(self, most_cells: float, most_columns: int, kind: int = 0) -> FloatArray:
         """Return the values of all subsets of the columns, by bit masks; -inf beyond the bounds."""
         table = self._table
         sums = np.full(1 << table.n_columns, -np.inf)
@@ -84,13 +78,13 @@ class PenalizedLikelihood:
             table.cards,
             table.weights,
             self._terms,
-            self._scale,
+            self.scale,
             float(most_cells),
             most_columns,
             sums,
         )
-        sums /= self._scale
-        sums -= self.price * _multiply_out(table.cards.tolist())
+        sums /= self.scale
+        sums -= self.price * multiply_out(table.cards.tolist())
         return sums
 
     def limit_cells(self, variable: int, score: float, n_configurations: float) -> float:
@@ -105,11 +99,3 @@ class PenalizedLikelihood:
         if card == 1:  # has no parameters, and nothing to gain
             return n_configurations
         return -score / self.price / (card - 1) * card
-
-
-def _multiply_out(cards: list[int]) -> FloatArray:
-    """Return the products of all subsets, by bit masks."""
-    products = np.ones(1)
-    for card in cards:
-        products = np.concatenate([products, products * card])
-    return products

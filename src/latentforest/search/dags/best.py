@@ -8,19 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.inference.counts import (
-    CountingTable,
-    count_tables,
-    list_bits,
-    normalize_tables,
-)
+from latentforest.inference.counts import CountingTable, count_tables, normalize_tables
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.search.dags.canonical import order_columns
-from latentforest.search.dags.constraints import Arc, check_tables, read_constraints
+from latentforest.search.dags.constraints import check_tables, read_constraints
+from latentforest.search.dags.dag import name_parents
 from latentforest.search.dags.exact import find_best_parents
-from latentforest.search.dags.family_scores import FamilyScores
-from latentforest.search.dags.hill_climbing import climb_both_ways
+from latentforest.search.dags.family_scores import Arc, FamilyScores
+from latentforest.search.dags.search import DagSearch, DagSearchSettings
 
 EXACT_COLUMNS = 16  # up to so many, search is exact unless told otherwise
 
@@ -58,10 +54,9 @@ def best_network(
 ) -> BestNetwork:
     """Find the best network over the columns of a complete categorical table.
 
-    Exact for a few columns, by hill climbing from the empty network for more, the
-    better of two climbs that break ties in opposite ways. The result does
-    not depend on the order of rows or columns, nor on the names of columns unless two of them
-    cannot be told apart by what is in them.
+    Exact for a few columns, by a search over orders for more. The result does not depend on the
+    order of rows or columns, nor on the names of columns unless two of them cannot be told apart by
+    what is in them.
 
     Parameters
     ----------
@@ -94,19 +89,17 @@ def best_network(
     if table.n_columns <= exact_columns:
         parents, is_optimal = find_best_parents(scores, constraints)
     else:
-        parents, is_optimal = climb_both_ways(scores, constraints, check), False
-    return _estimate(data, _name_parents(data, table, parents), is_optimal)
+        search = DagSearch(
+            scores, constraints, DagSearchSettings(), constraints.required, lambda: _ask(check)
+        )
+        parents, is_optimal = search.run(), False
+    return _estimate(data, name_parents(table.names, parents, data.names), is_optimal)
 
 
-def _name_parents(
-    data: Dataset, table: CountingTable, parents: list[int]
-) -> dict[str, tuple[str, ...]]:
-    """Give each column the names of its parents, in the order of the data's columns."""
-    named = {
-        name: {table.names[j] for j in list_bits(mask)}
-        for name, mask in zip(table.names, parents, strict=True)
-    }
-    return {name: tuple(each for each in data.names if each in named[name]) for name in data.names}
+def _ask(check: Callable[[], None] | None) -> bool:
+    if check is not None:
+        check()
+    return False
 
 
 def _estimate(data: Dataset, parents: dict[str, tuple[str, ...]], is_optimal: bool) -> BestNetwork:

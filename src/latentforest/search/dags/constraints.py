@@ -10,11 +10,7 @@ from latentforest.errors import ParameterError
 from latentforest.inference.counts import CountingTable, list_bits
 from latentforest.inference.patterns import Mask
 from latentforest.model.structure import MAX_PARENTS
-
-Arc = tuple[str, str]  # from parent to child
-
-# Cells of the largest table of a network; with BIC, larger ones would need some 10^7 rows.
-MOST_CELLS = float(1 << 22)
+from latentforest.search.dags.family_scores import MOST_CELLS, Arc, ScoredFamilies
 
 
 @dataclass(frozen=True)
@@ -35,12 +31,42 @@ class ArcConstraints:
     allowed: tuple[Mask, ...]
     max_parents: int
 
+    def list_additions(self, families: ScoredFamilies, child: int, parents: Mask) -> list[int]:
+        """List the columns that may become parents of a variable that has some."""
+        if parents.bit_count() >= self.max_parents:
+            return []
+        return families.list_additions(child, parents, self.allowed[child] & ~parents)
+
+    def can_add(self, families: ScoredFamilies, child: int, parents: Mask, added: int) -> bool:
+        """Whether a column may become a further parent of a variable."""
+        is_allowed = self.allowed[child] >> added & 1 and parents.bit_count() < self.max_parents
+        return bool(is_allowed) and bool(families.list_additions(child, parents, 1 << added))
+
+    def find_required_ancestors(self) -> list[Mask]:
+        """Return the columns that each variable stands below by required arcs."""
+        above = list(self.required)
+        for _ in above:  # as many rounds as the longest path has arcs, at most
+            wider = [mask | union(above[j] for j in list_bits(mask)) for mask in above]
+            if wider == above:
+                break
+            above = wider
+        return above
+
+
+def union(masks: Iterable[Mask]) -> Mask:
+    """Unite some sets."""
+    united = 0
+    for mask in masks:
+        united |= mask
+    return united
+
 
 def read_constraints(
     names: Sequence[str],
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     max_parents: int | None = None,
+    tiers: Iterable[str | Iterable[str]] | None = None,
 ) -> ArcConstraints:
     """Check constraints that are given by names.
 
@@ -52,6 +78,9 @@ def read_constraints(
         Arcs as pairs (parent, child).
     max_parents
         At most so many parents of a variable.
+    tiers
+        Groups of columns, or single ones, from the earliest to the latest: no arc goes from a later
+        to an earlier one. Single columns fix their order. Others are free.
     """
     most = MAX_PARENTS if max_parents is None else max_parents
     if not (isinstance(most, numbers.Integral) and 0 <= most <= MAX_PARENTS):
@@ -60,8 +89,9 @@ def read_constraints(
         )
     needed = _read_arcs(names, "required", required)
     banned = _read_arcs(names, "forbidden", forbidden)
+    later = _read_tiers(names, tiers or ())
     everything = (1 << len(names)) - 1
-    allowed = tuple(everything & ~(1 << j) & ~banned[j] for j in range(len(names)))
+    allowed = tuple(everything & ~(1 << j) & ~banned[j] & ~later[j] for j in range(len(names)))
     _check(names, needed, allowed, most)
     return ArcConstraints(needed, allowed, int(most))
 
@@ -94,6 +124,26 @@ def _read_arcs(names: Sequence[str], what: str, arcs: Iterable[Arc]) -> tuple[Ma
     return tuple(parents)
 
 
+def _read_tiers(names: Sequence[str], tiers: Iterable[str | Iterable[str]]) -> list[Mask]:
+    """Find the columns of later tiers than each column's own."""
+    places = {name: place for place, name in enumerate(names)}
+    groups: list[Mask] = []
+    for tier in tiers:
+        group = 0
+        for name in [tier] if isinstance(tier, str) else tier:
+            if name not in places:
+                raise ParameterError(f"tiers: there is no column {name!r}")
+            if (group | union(groups)) >> places[name] & 1:
+                raise ParameterError(f"tiers: column {name!r} is named twice")
+            group |= 1 << places[name]
+        groups.append(group)
+    later = [0] * len(names)
+    for number, group in enumerate(groups):
+        for j in list_bits(group):
+            later[j] = union(groups[number + 1 :])
+    return later
+
+
 def _check(
     names: Sequence[str], required: Sequence[Mask], allowed: Sequence[Mask], most: int
 ) -> None:
@@ -101,7 +151,9 @@ def _check(
         both = needed & ~possible
         if both:
             parent = names[both.bit_length() - 1]
-            raise ParameterError(f"arc {(parent, names[child])!r} is both required and forbidden")
+            raise ParameterError(
+                f"arc {(parent, names[child])!r} is both required and forbidden (by name or tiers)"
+            )
         if needed.bit_count() > most:
             raise ParameterError(
                 f"column {names[child]!r} has {needed.bit_count()} required parents, "

@@ -20,16 +20,17 @@ from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import MAX_PARENTS
 from latentforest.scores.families.bge import BGe
 from latentforest.scores.families.gaussian import GaussianFamilies
-from latentforest.search.dags.constraints import MOST_CELLS
-from latentforest.search.dags.family_scores import FamilyScores
+from latentforest.search.dags.family_scores import MOST_CELLS, FamilyScores
 
 MIXED_CRITERIA: dict[str, Callable[[MomentTable], GaussianFamilies]] = {
     "likelihood": GaussianFamilies.plain,
     "bic": GaussianFamilies.bic,
+    "mdl": GaussianFamilies.bic,  # minus MDL
     "aic": GaussianFamilies.aic,
 }
 KEPT_BYTES = 1 << 28  # scores that are kept
 KEY_BYTES = 200  # of a set of parents and what Python keeps with it
+GRID = 2.0**20  # scores are multiples of its inverse: what is equal but for rounding is equal
 
 
 class ContinuousScores(Protocol):
@@ -46,7 +47,8 @@ class MixedFamilyScores:
     """Scores of variables given their parents, in a complete table with continuous columns.
 
     Sets of columns are bit masks: bit j stands for column j of the table. Scores are minus infinity
-    for a categorical variable with a continuous parent.
+    for a categorical variable with a continuous parent. They are rounded to about 1e-6, so that
+    sums are exact and no decision of a search hangs on the last bits.
 
     Parameters
     ----------
@@ -55,6 +57,8 @@ class MixedFamilyScores:
         order of its rows and columns, to the last bit.
     criterion
         "bic", "aic", "likelihood", or "bge" if all columns are continuous.
+    grid
+        Scores are multiples of its inverse.
 
     Attributes
     ----------
@@ -71,8 +75,8 @@ class MixedFamilyScores:
     (-9.835, -inf)
     """
 
-    def __init__(self, data: Dataset, criterion: str) -> None:
-        self.names = data.names
+    def __init__(self, data: Dataset, criterion: str, grid: float = GRID) -> None:
+        self.names, self._grid = data.names, grid
         self.n_counted = 0
         self._cards = [len(variable.states or ()) for variable in data.variables]
         self._is_continuous = [card == 0 for card in self._cards]
@@ -103,14 +107,14 @@ class MixedFamilyScores:
             return n_configurations * (2 + len(numbers))
         return n_configurations * (self._cards[variable] - 1)
 
-    def list_additions(self, child: int, parents: Mask, candidates: Sequence[int]) -> list[int]:
+    def list_additions(self, variable: int, parents: Mask, candidates: Mask) -> list[int]:
         """List the candidates that may be further parents: by kind, and by the size of the table.
 
         A line has fewer coefficients than there are different rows.
         """
         if parents.bit_count() >= MAX_PARENTS:
             return []
-        return [each for each in candidates if self._may_add(child, parents, each)]
+        return [each for each in list_bits(candidates) if self._may_add(variable, parents, each)]
 
     def _may_add(self, child: int, parents: Mask, added: int) -> bool:
         if self._is_continuous[added] and not self._is_continuous[child]:
@@ -127,10 +131,10 @@ class MixedFamilyScores:
         if not self._is_continuous[variable]:
             if numbers or self._categorical is None:
                 return -np.inf
-            return self._categorical.score(self._place[variable], groups)
+            return self._round(self._categorical.score(self._place[variable], groups))
         known = self._values.find((variable, parents))
         if known is None:
-            known = self._continuous.score(self._place[variable], numbers, groups)
+            known = self._round(self._continuous.score(self._place[variable], numbers, groups))
             self._values.keep((variable, parents), known, KEY_BYTES)
             self.n_counted += 1
         return known
@@ -148,9 +152,9 @@ class MixedFamilyScores:
         if numbers:
             above, groups = self._split(parents)
             places = [self._place[j] for j in numbers]
-            row[numbers] = self._continuous.score_additions(
-                self._place[variable], above, groups, places
-            )
+            scores = self._continuous.score_additions(self._place[variable], above, groups, places)
+            for j, score in zip(numbers, scores.tolist(), strict=True):
+                row[j] = self._agree(variable, parents | 1 << j, self._round(score))
             self.n_counted += len(numbers)
         for j in unknown:
             if not self._is_continuous[j]:
@@ -161,6 +165,17 @@ class MixedFamilyScores:
         """Scores of a variable with these parents but one, from the first to the last."""
         return np.array([self.score(variable, parents ^ 1 << j) for j in list_bits(parents)])
 
+    def _round(self, score: float) -> float:
+        return float(np.rint(score * self._grid) / self._grid)
+
+    def _agree(self, variable: int, parents: Mask, score: float) -> float:
+        """Return the one score of a family, however it was computed first."""
+        known = self._values.find((variable, parents))
+        if known is None:
+            self._values.keep((variable, parents), score, KEY_BYTES)
+            return score
+        return known
+
     def _add_to_categorical(self, variable: int, parents: Mask, added: Sequence[int]) -> FloatArray:
         scores = np.full(len(added), -np.inf)
         numbers, groups = self._split(parents)
@@ -168,7 +183,8 @@ class MixedFamilyScores:
         if able and not numbers and self._categorical is not None:
             places = [self._place[added[i]] for i in able]
             own = self._place[variable]
-            scores[able] = self._categorical.score_additions(own, groups, places)
+            found = self._categorical.score_additions(own, groups, places)
+            scores[able] = np.rint(found * self._grid) / self._grid
         return scores
 
     def _split(self, parents: Mask) -> tuple[list[int], Mask]:

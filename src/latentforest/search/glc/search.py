@@ -14,13 +14,13 @@ from scipy.special import chdtrc
 from latentforest.inference.forest import PatternedData
 from latentforest.model.network import Network
 from latentforest.scores.effective_dimension import compute_effective_dimension
+from latentforest.search.ended import SearchEnded
 from latentforest.search.glc.criteria import GlcCriterion
 from latentforest.search.glc.draft import Draft, find_first_equivalent
 from latentforest.search.glc.fits import FitEffort, Fitter, GlcFit, list_free
 from latentforest.search.glc.neighbours import GlcRules, Neighbour, Screen, list_neighbours
 from latentforest.search.glc.regularization import is_regular, regularize
 from latentforest.search.trees.journal import Journal
-from latentforest.search.trees.search import SearchEnded
 from latentforest.ties import sort_best_first
 
 SAME_P = 1e-3  # difference of p-values within the precision of EM

@@ -17,6 +17,7 @@ from latentforest.inference.forest import PatternedData
 from latentforest.inference.threads import map_threads
 from latentforest.model.document import from_document, to_document
 from latentforest.model.network import Network
+from latentforest.search.ended import SearchEnded
 from latentforest.search.trees.candidate import Candidate, LocalEffort, Proposal
 from latentforest.search.trees.journal import Journal
 from latentforest.search.trees.local_fits import LocalFits
@@ -32,10 +33,6 @@ Tell = Callable[[Found], None]
 
 SECONDS_BETWEEN_MESSAGES = 0.1
 FREE = 2.0**100  # times a gain that costs no parameter: before all that do, the largest gain first
-
-
-class SearchEnded(Exception):
-    """The time or the steps of a search are used up; the message says which."""
 
 
 def by_bic(model: Model, log_likelihood: float, change: int) -> float:

@@ -1,0 +1,1 @@
+"""Compiled sums over all spanning trees, all networks over columns, and chains of orders."""

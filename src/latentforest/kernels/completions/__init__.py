@@ -1,0 +1,1 @@
+"""Completing rows: what may stand in their open cells, and how probable it is."""

@@ -1,0 +1,1 @@
+"""Compiled code for searches over orders of columns."""

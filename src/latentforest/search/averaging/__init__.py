@@ -1,0 +1,1 @@
+"""Averages over structures: trees, networks over columns, the best few of them."""

@@ -1,0 +1,1 @@
+"""Structural EM: networks over columns with missing cells, and latent variables."""
