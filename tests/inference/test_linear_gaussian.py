@@ -91,11 +91,11 @@ def test_posteriors(case):
             )
 
 
-def test_an_iteration_of_em(case):
-    network, table = case
-    structure = network.structure
-    if structure.pouches:
-        pytest.skip("the slow twin has no pouches")
+@pytest.mark.parametrize("gaps", GAPS)
+@pytest.mark.parametrize("kind", ["observed", "latent", "two classes"])
+def test_an_iteration_of_em(kind, gaps):
+    network = draw_mixed(STRUCTURES[kind], 1)
+    structure, table = network.structure, make_table(network, 2, GAPS[gaps])
     engine = make_engine(structure, PatternedData(table))
     families, counts = free_families(engine), np.zeros(engine.n_counts)
     engine.expected_counts(network.parameters, counts)
@@ -128,6 +128,22 @@ def test_em_never_falls(kind, gaps):
     engine = make_engine(network.structure, PatternedData(table))
     result = fit(engine, network.parameters, settings=EMSettings(30), names_bounded=False)
     assert (np.diff(result.monitor.trajectory) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("kind", ["latent", "pouch"])
+def test_chunks_and_threads_change_nothing(kind):
+    network = draw_mixed(STRUCTURES[kind], 5)
+    table = make_table(network, 6, GAPS["all"], 80)
+    results = []
+    for options in ({}, {"n_jobs": 2, "chunk_rows": 17}, {"chunk_rows": 17}):
+        engine = JunctionTree(network.structure, PatternedData(table, **options))
+        counts = np.zeros(engine.n_counts)
+        value, _ = engine.expected_counts(network.parameters, counts)
+        results.append((value, counts))
+    assert results[1][0] == results[2][0]
+    np.testing.assert_array_equal(results[1][1], results[2][1])
+    assert results[0][0] == pytest.approx(results[1][0], rel=1e-12)
+    np.testing.assert_allclose(results[0][1], results[1][1], rtol=1e-9, atol=1e-10)
 
 
 def test_a_narrow_limit_changes_nothing_but_the_way(monkeypatch):

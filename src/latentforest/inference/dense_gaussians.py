@@ -250,6 +250,8 @@ class GaussianFactor:
         there = ~np.isnan(rows.values)
         if there.all():
             kinds, which = there[:1], np.zeros(len(there), np.int64)
+        elif there.shape[1] == 1:
+            kinds, which = np.array([[False], [True]]), there[:, 0].astype(np.int64)
         else:
             kinds, which = np.unique(there, axis=0, return_inverse=True)
         step = max(AT_ONCE // (self.n_open * len(self.names)), 1)

@@ -162,6 +162,7 @@ def test_which_parents_are_possible():
     scores = MixedFamilyScores(Dataset([*wide, Variable("x")], columns), "bic")
     assert scores.list_additions(3, 0b011, 0b100) == []
     assert scores.list_additions(0, 0b010, 0b100) == []
+    assert scores.list_additions(0, 0, 0b1010) == [1]
     assert scores.count_parameters(3, 0b011) == 200 * 200 * 2
 
 

@@ -110,7 +110,7 @@ class MixedFamilyScores:
     def list_additions(self, variable: int, parents: Mask, candidates: Mask) -> list[int]:
         """List the candidates that may be further parents: by kind, and by the size of the table.
 
-        A continuous variable has fewer continuous parents than there are different rows.
+        A line has fewer coefficients than there are different rows.
         """
         if parents.bit_count() >= MAX_PARENTS:
             return []
@@ -120,9 +120,10 @@ class MixedFamilyScores:
         if self._is_continuous[added] and not self._is_continuous[child]:
             return False
         numbers, groups = self._split(parents | 1 << added)
+        if self._is_continuous[added] and len(numbers) + 2 >= max(self.moments.n_rows, 3):
+            return False
         width = 2 + len(numbers) if self._is_continuous[child] else self._cards[child]
-        fits = self.moments.count_groups(groups) * width <= MOST_CELLS
-        return fits and width < max(self.moments.n_rows, 3)
+        return self.moments.count_groups(groups) * width <= MOST_CELLS
 
     def score(self, variable: int, parents: Mask) -> float:
         """Score of a variable with these parents."""
