@@ -19,12 +19,15 @@ from latentforest import (
     IndependentClusterings,
     LatentClass,
     RecursiveGrouping,
+    StructuralEM,
     datasets,
 )
 from latentforest.datasets.generate import random_latent_class
 from latentforest.learners.registry import LEARNERS
 
-SEVERAL = BinaryForest | RecursiveGrouping | IncrementalForest | IndependentClusterings
+SEVERAL = (
+    BinaryForest | RecursiveGrouping | IncrementalForest | IndependentClusterings | StructuralEM
+)
 
 
 def find_expected_failures(estimator):

@@ -117,8 +117,8 @@ def complete_table(
         structure.variables, list(completed.T), np.concatenate([share for _, share in parts])
     )
     left_out = float(open_weights @ lost) / merged.total_weight
-    if warns and left_out > MUCH:
-        _warn(left_out)
+    if warns:
+        warn_of_left_out(left_out)
     return CompletedTable(data.merged()[0], left_out, len(completed))
 
 
@@ -178,10 +178,12 @@ def _refuse(reason: int) -> None:
     )
 
 
-def _warn(left_out: float) -> None:
-    warnings.warn(
-        f"completions that hold {left_out:.1%} of the rows' probability were left out, since "
-        f"rows have more than {MOST:,}; too much is missing for exact expected counts",
-        DataWarning,
-        stacklevel=3,
-    )
+def warn_of_left_out(left_out: float) -> None:
+    """Say that expected counts are rough, if more than 1% of the weight was left out."""
+    if left_out > MUCH:
+        warnings.warn(
+            f"completions that hold {left_out:.1%} of the rows' probability were left out, since "
+            "there are too many; expected counts are rough where so much is missing",
+            DataWarning,
+            stacklevel=3,
+        )

@@ -19,6 +19,7 @@ from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.counts import count_tables, normalize_tables
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.patterns import Mask
+from latentforest.inference.posterior_completions import warn_of_left_out
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
@@ -125,7 +126,8 @@ class StructuralEM(LatentLearner):
     n_fits_
         Runs of EM.
     left_out_
-        Largest share of the rows' weight whose completions were left out in a step.
+        Largest share of the rows' weight whose completions were left out in a step; above 1% there
+        is a warning.
     monitor_, interrupted_, stopped_
         How the last EM went; true after Ctrl-C; why the search ended early, if it did.
 
@@ -405,6 +407,7 @@ class StructuralEM(LatentLearner):
     def _describe(
         self, work: Work, search: StructuralSearch, was_interrupted: bool, stopped: str | None
     ) -> Learned:
+        warn_of_left_out(search.fits.left_out)
         best = search.best
         assert best is not None  # for the type checker: a search begins with a network
         network = put_back(best.network, work.table)

@@ -94,6 +94,16 @@ def test_a_rough_table_leads_to_the_same_structure(fits, monkeypatch):
     assert rough.fitted.score == pytest.approx(plain.fitted.score, abs=3.0)
 
 
+def test_with_many_completions_the_rarest_are_left_out(fits, monkeypatch):
+    model = fits.fit(START, fill_randomly(START, 1, 0.0).parameters)
+    exact = fits.complete(model.network)
+    monkeypatch.setattr("latentforest.search.structural.fits.MOST_COMPLETIONS", 1)
+    fewer = fits.complete(model.network)
+    assert fewer.n_completions < exact.n_completions
+    assert exact.left_out < fewer.left_out == fits.left_out
+    assert fewer.data.total_weight == pytest.approx(exact.data.total_weight)
+
+
 def test_scattered_rows_are_the_same_rows(table):
     scattered = scatter_rows(table)
     rows = [sorted(zip(*(c.tolist() for c in t.columns), strict=True)) for t in (table, scattered)]

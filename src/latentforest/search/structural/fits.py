@@ -19,8 +19,12 @@ from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.structure import Structure
 
-NEGLIGIBLE = 1e-6  # completions that are less probable by this factor are not counted
-ROUGHLY_NEGLIGIBLE = 0.05  # nor, at first, those less probable by this one
+ROUGHLY_NEGLIGIBLE = 0.05  # for tables that are searched first
+# Completions that are less probable by this factor are not counted: the first of these with which
+# there are not too many.
+NEGLIGIBLE = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, ROUGHLY_NEGLIGIBLE)
+MOST_COMPLETIONS = 1 << 20
+SAMPLE_ROWS = 100  # by which their number is foreseen
 START_COUNT = 0.1  # pseudo-count with which EM starts, so that no cell is ruled out
 
 Parents = Mapping[str, tuple[str, ...]]
@@ -124,9 +128,23 @@ class NetworkFits:
 
     def complete(self, network: Network) -> CompletedTable:
         """Complete the rows by the posterior of what they leave open."""
-        completed = complete_table(network, self.table, self.data.n_jobs, negligible=NEGLIGIBLE)
+        limit = self._choose_limit(network)
+        completed = complete_table(
+            network, self.table, self.data.n_jobs, negligible=limit, warns=False
+        )
         self.left_out = max(self.left_out, completed.left_out)
         return completed
+
+    def _choose_limit(self, network: Network) -> float:
+        """Choose which completions are negligible, by the number of those of some rows."""
+        step = -(-self.table.n_rows // SAMPLE_ROWS)
+        sample = self.table.take(np.arange(0, self.table.n_rows, step))
+        most = MOST_COMPLETIONS * sample.n_rows / self.table.n_rows
+        for limit in NEGLIGIBLE[:-1]:
+            found = complete_table(network, sample, negligible=limit, warns=False)
+            if found.n_completions <= most:
+                return limit
+        return NEGLIGIBLE[-1]
 
     def complete_roughly(self, network: Network) -> CompletedTable:
         """Complete the rows by what is most probable, in many fewer rows."""
