@@ -24,6 +24,7 @@ from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
 from latentforest.scores.edge_strengths import draw_edges, find_threshold, measure_edges
 from latentforest.search.averaging.identity import describe_model
+from latentforest.ties import find_best
 
 WEIGHTS = ("score", "bootstrap")
 
@@ -210,7 +211,7 @@ class ModelAverage(NetworkLearner):
         adds_up = is_listed or self.weights == "bootstrap"
         found = []
         for places in groups.values():
-            best = places[int(np.argmax(scores[places]))]
+            best = places[find_best(scores[places])]
             found.append((float(shares[places].sum() if adds_up else shares[best]), best, places))
         found.sort(key=lambda each: (-round(each[0], 12), each[1]))
         numbers_ = [0] * len(runs)
