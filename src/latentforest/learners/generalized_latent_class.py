@@ -34,7 +34,7 @@ from latentforest.model import Network, Structure
 from latentforest.scores.residuals import compute_bivariate_residuals
 from latentforest.search.dags.best import BestNetwork, best_network
 from latentforest.search.glc.criteria import CRITERIA, make_criterion, sort_rows
-from latentforest.search.glc.fits import FitEffort, GlcFit
+from latentforest.search.glc.fits import FitEffort, GlcFit, transfer
 from latentforest.search.glc.neighbours import FAMILIES, GlcRules, Screen
 from latentforest.search.glc.search import (
     EVALUATIONS,
@@ -52,6 +52,7 @@ MANY_COLUMNS = 12  # up to so many, the search climbs from each of the usual sta
 FEW_CELLS = 20_000  # numbers in the table, distinct rows only, up to which every candidate gets EM
 KICKS = 30  # where candidates get full EM; otherwise one, which is Algorithm 1
 N_STARTS = 18  # random ones, of full EM on small tables
+LEAST_LINKS = 24  # changes of links that get a local fit in a step
 FINAL_TOLERANCE = 1e-11
 EXACT_COLUMNS = 12  # up to so many, the best network without latent variables is found
 
@@ -183,7 +184,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
         """GLC_LEARNING(D), from an initial model; ends where another climb has been."""
         better = start
         while True:
-            m = better
+            m = search.change_links(better)
             pool = search.raise_complexity(m)
             regular = search.regularize(pool, m)
             better = search.descend(regular, m)
@@ -205,6 +206,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
             is_local = search.evaluation.is_local
             found = list_starts(self.start, work, search.columns, rules, is_local)
             starts = [search.begin(*start) for start in found]
+            starts += self._begin_with_columns(work, search)
             order = sort_best_first([model.score for model in starts])
             n_climbs = len(starts) if len(search.columns) <= MANY_COLUMNS else 1
             for place in order[:n_climbs]:
@@ -216,6 +218,20 @@ class GeneralizedLatentClass(LatentTreeLearner):
                 raise
             was_interrupted = True
         return self._describe(work, search, was_interrupted, stopped)
+
+    def _begin_with_columns(self, work: Work, search: GlcSearch) -> list[GlcFit]:
+        """For tables that are not small, begin with the best network over the columns, too."""
+        if self.start is not None or not search.evaluation.is_local:
+            return []
+        without = self._find_without_latents(work)
+        if without is None:
+            return []
+        gone = set(work.table.names) - {each.name for each in search.columns}
+        old = without.network
+        structure = old.structure.remove(gone)
+        network = Network(structure, transfer(structure, old.structure, old.parameters))
+        start = search.begin_with_columns(network, without.log_likelihood)
+        return [] if start is None else [start]
 
     def _describe(
         self, work: Work, search: GlcSearch, was_interrupted: bool, stopped: str | None
@@ -280,6 +296,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
             FitEffort(2, 4, quick, deadline),
             FitEffort(n_random, 2, settings, deadline),
             int(self.n_winners),
+            max(LEAST_LINKS, table.n_columns),
         )
 
     def _make_screen(self, data: PatternedData) -> Any:

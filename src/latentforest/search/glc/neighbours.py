@@ -225,6 +225,30 @@ def _add_roots(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
         yield Neighbour(added, "node introduction", f"{new} -> {', '.join(group)}")
 
 
+def put_latent_for_links(draft: Draft) -> Iterator[Neighbour]:
+    """Put a new latent variable above three columns that are linked, in the place of the links."""
+    new = name_new_latent(draft.parents)
+    around: dict[str, set[str]] = {name: set() for name in draft.columns}
+    for parent, child in draft.links:
+        if parent in around:
+            around[parent].add(child)
+            around[child].add(parent)
+    groups = {
+        tuple(sorted((name, *pair)))
+        for name, others in around.items()
+        for pair in combinations(sorted(others), 2)
+    }
+    for group in sorted(groups):
+        changes = {name: draft.parents[name] - {*group} | {new} for name in group}
+        added = draft.with_latent(new, 2, changes)
+        yield Neighbour(added, "node for links", f"{new} -> {', '.join(group)}")
+
+
+def _put_latents_for_links(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
+    if not screen.has_triples:
+        yield from put_latent_for_links(draft)
+
+
 def _split_latents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
     """Let a new latent variable take some of the children of an old one, below it or beside it."""
     new = name_new_latent(draft.parents)
@@ -256,6 +280,7 @@ _STEPS: tuple[Callable[[Draft, Screen], Iterator[Neighbour]], ...] = (
     _change_states,
     _trade_states,
     _add_roots,
+    _put_latents_for_links,
     _split_latents,
     _remove_latents,
 )

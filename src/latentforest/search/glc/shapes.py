@@ -119,6 +119,19 @@ def find_islands(structure: Structure) -> list[Island]:
     return islands
 
 
+def has_manifest_descendant(structure: Structure, name: str) -> bool:
+    """Whether a latent variable is in no island."""
+    waiting, seen = [name], {name}
+    while waiting:
+        for child in structure.children(waiting.pop()):
+            if child not in structure.latents:
+                return True
+            if child not in seen:
+                seen.add(child)
+                waiting.append(child)
+    return False
+
+
 def _collect(structure: Structure, name: str, within: set[str]) -> set[str]:
     """Find what is connected with a variable inside a set."""
     found, waiting = {name}, [name]
