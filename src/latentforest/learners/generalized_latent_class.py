@@ -182,14 +182,13 @@ class GeneralizedLatentClass(LatentTreeLearner):
 
     def _climb(self, search: GlcSearch, start: GlcFit) -> GlcFit:
         """GLC_LEARNING(D), from an initial model; ends where another climb has been."""
-        better = start
-        while True:
-            m = search.change_links(better)
+        m = search.change_links(start)
+        while not search.is_settled(m):
             pool = search.raise_complexity(m)
             regular = search.regularize(pool, m)
             better = search.descend(regular, m)
-            if better is m or search.is_settled(better):
-                return better
+            m = search.change_links(better)
+        return m
 
     def _search(self, search: GlcSearch, start: GlcFit, n_kicks: int) -> None:
         """Climb, and go on from the next best models."""

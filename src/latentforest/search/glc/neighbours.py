@@ -245,8 +245,18 @@ def put_latent_for_links(draft: Draft) -> Iterator[Neighbour]:
 
 
 def _put_latents_for_links(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
-    if not screen.has_triples:
-        yield from put_latent_for_links(draft)
+    """Put a latent variable in the place of links: a new one, or one above their other ends."""
+    if screen.has_triples:
+        return
+    yield from put_latent_for_links(draft)
+    for latent, children in draft.list_children().items():
+        for name in draft.columns:
+            below = {each for each in children if name in draft.parents[each]}
+            if name in children or not (below or draft.parents[name].intersection(children)):
+                continue
+            changes = {name: draft.parents[name].difference(children) | {latent}}
+            changes |= {each: draft.parents[each] - {name} for each in below}
+            yield Neighbour(draft.rewired(changes), "latent for links", f"{latent} -> {name}")
 
 
 def _split_latents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:

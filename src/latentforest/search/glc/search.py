@@ -122,6 +122,7 @@ class GlcSearch:
             fitted = self._evaluate([step], m)
             if not fitted or not is_better(fitted[0][1], m):
                 return m
+            self._expanded.add(self._key(m.draft))  # nobody need come back
             self._note("climb", step, fitted[0][1], m, 1)
             m = fitted[0][1]
         return m
