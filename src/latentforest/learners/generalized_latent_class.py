@@ -50,7 +50,9 @@ from latentforest.ties import sort_best_first
 FEW_COLUMNS = 7  # up to so many, everything may be linked with everything
 MANY_COLUMNS = 12  # up to so many, the search climbs from each of the usual starts
 FEW_CELLS = 20_000  # numbers in the table, distinct rows only, up to which every candidate gets EM
-KICKS = 30  # where candidates get full EM; otherwise one, which is Algorithm 1
+KICKS = 30  # where candidates get full EM
+LOCAL_KICKS = 20  # where candidates get local fits
+CV_KICKS = 5  # where each score is five fits
 N_STARTS = 18  # random ones, of full EM on small tables
 LEAST_LINKS = 24  # changes of links that get a local fit in a step
 FINAL_TOLERANCE = 1e-11
@@ -85,7 +87,8 @@ class GeneralizedLatentClass(LatentTreeLearner):
     start
         Initial model: a network, a learner or the name of one such as "east" or "bridged-islands";
         default a latent class model with two classes; for tables that are not small, also one with
-        more classes and a tree by "bridged-islands" (from each of them up to 12 columns, otherwise
+        more classes, a tree by "bridged-islands", and the best network over the columns with a
+        latent variable in the place of some links (from each of them up to 12 columns, otherwise
         from the best).
     criterion
         What the search raises: "bic", "aic", or "cv" (the log-likelihood of held-out rows).
@@ -104,8 +107,8 @@ class GeneralizedLatentClass(LatentTreeLearner):
         columns.
     n_kicks
         The search goes on until the neighbours of so many of the best models have been looked at;
-        by default 30 with full evaluation, and 1 (which is Algorithm 1) with local evaluation or
-        cross-validation.
+        by default 30 with full evaluation, 20 with local evaluation, and with cross-validation 5
+        and 1 (which is Algorithm 1).
     n_starts
         Random starts of full EM, beside those from the current model.
     max_steps
@@ -292,6 +295,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
         n_random = int(self.n_starts) if is_small or not is_local else 0
         return Evaluation(
             is_local,
+            FitEffort(0, 2, quick, deadline),
             FitEffort(2, 4, quick, deadline),
             FitEffort(n_random, 2, settings, deadline),
             int(self.n_winners),
@@ -316,7 +320,9 @@ class GeneralizedLatentClass(LatentTreeLearner):
     def _count_kicks(self, search: GlcSearch) -> int:
         if self.n_kicks is not None:
             return int(self.n_kicks)
-        return 1 if search.evaluation.is_local or self.criterion == "cv" else KICKS
+        if self.criterion == "cv":
+            return 1 if search.evaluation.is_local else CV_KICKS
+        return LOCAL_KICKS if search.evaluation.is_local else KICKS
 
     def _make_rules(self, table: Dataset) -> GlcRules:
         names = (*table.names, *self._latents())

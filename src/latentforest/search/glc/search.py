@@ -39,9 +39,10 @@ Pool = list[Neighbour]
 
 
 class Evaluation(NamedTuple):
-    """How candidates are judged: locally first, or all by full EM."""
+    """How candidates are judged: locally first (links, others), or all by full EM."""
 
     is_local: bool
+    links: FitEffort
     local: FitEffort
     full: FitEffort
     n_winners: int
@@ -316,7 +317,9 @@ class GlcSearch:
         change = describe_change(structure, old, free)
         is_known = self._key(draft) in self._local if is_new else change in self._gains
         if not is_known:
-            network, value = self.fitter.fit(structure, m.network, self.evaluation.local, free)
+            is_link = draft.sizes == m.draft.sizes
+            effort = self.evaluation.links if is_link else self.evaluation.local
+            network, value = self.fitter.fit(structure, m.network, effort, free)
             self._local[self._key(draft)] = network
             cost = self._penalty * (network.dimension - m.dimension)
             self._gains[change] = value - m.log_likelihood - cost
@@ -352,7 +355,7 @@ class GlcSearch:
     ) -> None:
         """Add a row to the trace; ``origin`` is the model that the step led away from."""
         self._origins.append(-1 if origin is None else self._places[origin.draft.exact_key])
-        self._places[model.draft.exact_key] = len(self.rows)
+        self._places.setdefault(model.draft.exact_key, len(self.rows))
         penalty = 0.5 * math.log(self.data.total_weight)
         self.rows.append(
             {
