@@ -8,6 +8,7 @@ visited, until the neighbours of the best few are known (``n_kicks``).
 from __future__ import annotations
 
 import numbers
+from itertools import combinations
 from typing import Any
 
 from latentforest.data import Dataset
@@ -49,7 +50,7 @@ from latentforest.ties import sort_best_first
 
 FEW_COLUMNS = 7  # up to so many, everything may be linked with everything
 MANY_COLUMNS = 12  # up to so many, the search climbs from each of the usual starts
-FEW_CELLS = 20_000  # numbers in the table, distinct rows only, up to which every candidate gets EM
+FEW_CELLS = 4_000  # numbers in the table, distinct rows only, up to which every candidate gets EM
 KICKS = 30  # where candidates get full EM
 LOCAL_KICKS = 20  # where candidates get local fits
 CV_KICKS = 5  # where each score is five fits
@@ -266,6 +267,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
     def _open(self, work: Work, rules: GlcRules) -> GlcSearch:
         table = sort_rows(work.table.select(sorted(find_varying(work.table))).merged()[0])
         data = PatternedData(table, work.data.n_jobs)
+        evaluation = self._plan_evaluation(data, work.deadline)
         header = {
             "learner": type(self).__name__,
             "settings": self._describe_settings(),
@@ -277,8 +279,8 @@ class GeneralizedLatentClass(LatentTreeLearner):
             rules=rules,
             regularization=self.regularize,
             criterion=make_criterion(self.criterion, data),
-            evaluation=self._plan_evaluation(data, work.deadline),
-            screen=self._make_screen(data),
+            evaluation=evaluation,
+            screen=self._make_screen(data, evaluation.is_local),
             seed=work.seed,
             say=work.say,
             journal=Journal(self.checkpoint, header, self.resume),
@@ -302,12 +304,13 @@ class GeneralizedLatentClass(LatentTreeLearner):
             max(LEAST_LINKS, table.n_columns),
         )
 
-    def _make_screen(self, data: PatternedData) -> Any:
+    def _make_screen(self, data: PatternedData, is_local: bool) -> Any:
         """Return what finds the pairs of columns that may be linked."""
         names = data.dataset.names
         n_pairs = self.n_pairs
         if n_pairs is None and len(names) <= FEW_COLUMNS:
-            return lambda model: Screen.open(names)
+            pairs = list(combinations(names, 2))
+            return lambda model: Screen.of_pairs(names, pairs) if is_local else Screen.open(names)
         n_used = len(names) if n_pairs is None else int(n_pairs)
 
         def screen(model: GlcFit) -> Screen:

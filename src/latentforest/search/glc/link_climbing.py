@@ -20,9 +20,7 @@ class Move(NamedTuple):
     gain: float
 
 
-def climb_links(
-    draft: Draft, rules: GlcRules, families: ExpectedFamilies, penalty: float
-) -> Draft:
+def climb_links(draft: Draft, rules: GlcRules, families: ExpectedFamilies, penalty: float) -> Draft:
     """Change links to columns one by one, the best first, until the expected score rises no more.
 
     The score is the expected log-likelihood less a penalty for each parameter. Links to columns are
@@ -60,9 +58,7 @@ def _score(
     return families.score(child, parents) - penalty * families.count_parameters(child, parents)
 
 
-def _list_moves(
-    draft: Draft, child: str, families: ExpectedFamilies, penalty: float
-) -> list[Move]:
+def _list_moves(draft: Draft, child: str, families: ExpectedFamilies, penalty: float) -> list[Move]:
     """List the changes of a column's parents that raise the expected score."""
     now = _score(child, draft.parents[child], families, penalty)
     found = []
