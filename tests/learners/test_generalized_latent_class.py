@@ -13,6 +13,8 @@ from latentforest import (
     is_regular,
 )
 from latentforest.errors import ModelError, ParameterError
+from latentforest.model.notation import read_structure
+from reference.random_networks import fill_randomly
 
 SATURATED = {  # log-likelihood of the table's own frequencies
     name: float(np.sum(data.weights * np.log(data.weights / data.total_weight)))
@@ -219,6 +221,72 @@ def test_links_are_found_again():
     truth = fit("X[2] -> A, B, C, D; A -> B", datasets.load("coleman-panel"), random_state=0)
     rows = truth.network_.sample(20_000, random_state=0)
     assert learn(rows).bic_ >= fit("X[2] -> A, B, C, D; A -> B", rows, random_state=0).bic_ - 0.01
+
+
+NINE = "ABCDEFGHI"
+
+
+def draw_wide(n_rows=500):
+    """Nine columns: too many for EM on every candidate."""
+    columns = [Variable(name, ("no", "yes")) for name in NINE]
+    text = "X[2] -> A, B, C, D; A -> B; E -> F; F -> G; H -> I; E, F -> I"
+    structure = read_structure(text, columns)
+    return fill_randomly(structure, 0, share_of_zeros=0.0).sample(n_rows, random_state=0)
+
+
+WIDE = draw_wide()
+
+
+def test_wide_tables_begin_with_the_best_network_over_the_columns():
+    model = learn(WIDE, n_kicks=1)
+    operators = model.history_["operator"]
+    assert "node for links" in operators[:4]
+    assert model.bic_ > model.without_latents_.bic - 10
+    truth = fit("X[2] -> A, B, C, D; A -> B; E -> F; F -> G; H -> I; E, F -> I", WIDE)
+    assert model.bic_ >= truth.bic_ - 0.01
+
+
+def start_wide(table=WIDE, **settings):
+    start = fit("X[2] -> A, B, C, D, E, F, G, H, I", table, random_state=0).network_
+    return learn(table, start=start, **{"n_kicks": 2} | settings)
+
+
+def test_links_of_a_start_change_at_once():
+    history = start_wide().history_
+    assert "structural EM" in history["operator"]
+    accepted = [
+        bic for bic, is_on in zip(history["bic"], history["accepted"], strict=True) if is_on
+    ]
+    assert np.all(np.diff(accepted) > 0)
+
+
+def test_wide_tables_in_another_order():
+    rng = np.random.default_rng(0)
+    shuffled = WIDE.select(list(rng.permutation(WIDE.names))).take(rng.permutation(WIDE.n_rows))
+    one, other = (start_wide(table) for table in (WIDE, shuffled))
+    assert list_links(one) == list_links(other)
+    assert one.bic_ == pytest.approx(other.bic_, abs=1e-6)
+
+
+def test_a_stopped_search_of_a_wide_table_goes_on(tmp_path):
+    file = tmp_path / "steps.jsonl"
+    whole = start_wide()
+    start_wide(max_steps=2, checkpoint=file)
+    resumed = start_wide(checkpoint=file, resume=True)
+    assert resumed.n_fits_ < whole.n_fits_
+    assert resumed.bic_ == pytest.approx(whole.bic_, abs=1e-9)
+
+
+def test_structural_em_needs_complete_tables():
+    gaps = np.random.default_rng(0).random((9, WIDE.n_rows)) < 0.02
+    columns = [np.where(gap, -1, column) for gap, column in zip(gaps, WIDE.columns, strict=True)]
+    model = start_wide(Dataset(WIDE.variables, columns), max_steps=1)
+    assert "structural EM" not in model.history_["operator"]
+
+
+def test_wide_tables_with_attached_columns():
+    structure = start_wide(attached=True, n_kicks=1).network_.structure
+    assert all(set(structure.parents(name)) & set(structure.latents) for name in NINE)
 
 
 @pytest.mark.parametrize(

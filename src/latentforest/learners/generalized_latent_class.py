@@ -8,6 +8,7 @@ visited, until the neighbours of the best few are known (``n_kicks``).
 from __future__ import annotations
 
 import numbers
+from itertools import combinations
 from typing import Any
 
 from latentforest.data import Dataset
@@ -35,7 +36,7 @@ from latentforest.scores.residuals import compute_bivariate_residuals
 from latentforest.search.dags.best import BestNetwork, best_network
 from latentforest.search.ended import SearchEnded
 from latentforest.search.glc.criteria import CRITERIA, make_criterion, sort_rows
-from latentforest.search.glc.fits import FitEffort, GlcFit
+from latentforest.search.glc.fits import FitEffort, GlcFit, transfer
 from latentforest.search.glc.neighbours import FAMILIES, GlcRules, Screen
 from latentforest.search.glc.search import (
     EVALUATIONS,
@@ -49,9 +50,12 @@ from latentforest.ties import sort_best_first
 
 FEW_COLUMNS = 7  # up to so many, everything may be linked with everything
 MANY_COLUMNS = 12  # up to so many, the search climbs from each of the usual starts
-FEW_CELLS = 20_000  # numbers in the table, distinct rows only, up to which every candidate gets EM
-KICKS = 30  # where candidates get full EM; otherwise one, which is Algorithm 1
+FEW_CELLS = 4_000  # numbers in the table, distinct rows only, up to which every candidate gets EM
+KICKS = 30  # where candidates get full EM
+LOCAL_KICKS = 20  # where candidates get local fits
+CV_KICKS = 5  # where each score is five fits
 N_STARTS = 18  # random ones, of full EM on small tables
+LEAST_LINKS = 24  # changes of links that get a local fit in a step
 FINAL_TOLERANCE = 1e-11
 EXACT_COLUMNS = 12  # up to so many, the best network without latent variables is found
 
@@ -84,7 +88,8 @@ class GeneralizedLatentClass(LatentTreeLearner):
     start
         Initial model: a network, a learner or the name of one such as "east" or "bridged-islands";
         default a latent class model with two classes; for tables that are not small, also one with
-        more classes and a tree by "bridged-islands" (from each of them up to 12 columns, otherwise
+        more classes, a tree by "bridged-islands", and the best network over the columns with a
+        latent variable in the place of some links (from each of them up to 12 columns, otherwise
         from the best).
     criterion
         What the search raises: "bic", "aic", or "cv" (the log-likelihood of held-out rows).
@@ -103,8 +108,8 @@ class GeneralizedLatentClass(LatentTreeLearner):
         columns.
     n_kicks
         The search goes on until the neighbours of so many of the best models have been looked at;
-        by default 30 with full evaluation, and 1 (which is Algorithm 1) with local evaluation or
-        cross-validation.
+        by default 30 with full evaluation, 20 with local evaluation, and with cross-validation 5
+        and 1 (which is Algorithm 1).
     n_starts
         Random starts of full EM, beside those from the current model.
     max_steps
@@ -181,14 +186,13 @@ class GeneralizedLatentClass(LatentTreeLearner):
 
     def _climb(self, search: GlcSearch, start: GlcFit) -> GlcFit:
         """GLC_LEARNING(D), from an initial model; ends where another climb has been."""
-        better = start
-        while True:
-            m = better
+        m = search.change_links(start)
+        while not search.is_settled(m):
             pool = search.raise_complexity(m)
             regular = search.regularize(pool, m)
             better = search.descend(regular, m)
-            if better is m or search.is_settled(better):
-                return better
+            m = search.change_links(better)
+        return m
 
     def _search(self, search: GlcSearch, start: GlcFit, n_kicks: int) -> None:
         """Climb, and go on from the next best models."""
@@ -205,6 +209,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
             is_local = search.evaluation.is_local
             found = list_starts(self.start, work, search.columns, rules, is_local)
             starts = [search.begin(*start) for start in found]
+            starts += self._begin_with_columns(work, search)
             order = sort_best_first([model.score for model in starts])
             n_climbs = len(starts) if len(search.columns) <= MANY_COLUMNS else 1
             for place in order[:n_climbs]:
@@ -216,6 +221,20 @@ class GeneralizedLatentClass(LatentTreeLearner):
                 raise
             was_interrupted = True
         return self._describe(work, search, was_interrupted, stopped)
+
+    def _begin_with_columns(self, work: Work, search: GlcSearch) -> list[GlcFit]:
+        """For tables that are not small, begin with the best network over the columns, too."""
+        if self.start is not None or not search.evaluation.is_local:
+            return []
+        without = self._find_without_latents(work)
+        if without is None:
+            return []
+        gone = set(work.table.names) - {each.name for each in search.columns}
+        old = without.network
+        structure = old.structure.remove(gone)
+        network = Network(structure, transfer(structure, old.structure, old.parameters))
+        start = search.begin_with_columns(network, without.log_likelihood)
+        return [] if start is None else [start]
 
     def _describe(
         self, work: Work, search: GlcSearch, was_interrupted: bool, stopped: str | None
@@ -248,6 +267,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
     def _open(self, work: Work, rules: GlcRules) -> GlcSearch:
         table = sort_rows(work.table.select(sorted(find_varying(work.table))).merged()[0])
         data = PatternedData(table, work.data.n_jobs)
+        evaluation = self._plan_evaluation(data, work.deadline)
         header = {
             "learner": type(self).__name__,
             "settings": self._describe_settings(),
@@ -259,8 +279,8 @@ class GeneralizedLatentClass(LatentTreeLearner):
             rules=rules,
             regularization=self.regularize,
             criterion=make_criterion(self.criterion, data),
-            evaluation=self._plan_evaluation(data, work.deadline),
-            screen=self._make_screen(data),
+            evaluation=evaluation,
+            screen=self._make_screen(data, evaluation.is_local),
             seed=work.seed,
             say=work.say,
             journal=Journal(self.checkpoint, header, self.resume),
@@ -277,17 +297,20 @@ class GeneralizedLatentClass(LatentTreeLearner):
         n_random = int(self.n_starts) if is_small or not is_local else 0
         return Evaluation(
             is_local,
+            FitEffort(0, 2, quick, deadline),
             FitEffort(2, 4, quick, deadline),
             FitEffort(n_random, 2, settings, deadline),
             int(self.n_winners),
+            max(LEAST_LINKS, table.n_columns),
         )
 
-    def _make_screen(self, data: PatternedData) -> Any:
+    def _make_screen(self, data: PatternedData, is_local: bool) -> Any:
         """Return what finds the pairs of columns that may be linked."""
         names = data.dataset.names
         n_pairs = self.n_pairs
         if n_pairs is None and len(names) <= FEW_COLUMNS:
-            return lambda model: Screen.open(names)
+            pairs = list(combinations(names, 2))
+            return lambda model: Screen.of_pairs(names, pairs) if is_local else Screen.open(names)
         n_used = len(names) if n_pairs is None else int(n_pairs)
 
         def screen(model: GlcFit) -> Screen:
@@ -300,7 +323,9 @@ class GeneralizedLatentClass(LatentTreeLearner):
     def _count_kicks(self, search: GlcSearch) -> int:
         if self.n_kicks is not None:
             return int(self.n_kicks)
-        return 1 if search.evaluation.is_local or self.criterion == "cv" else KICKS
+        if self.criterion == "cv":
+            return 1 if search.evaluation.is_local else CV_KICKS
+        return LOCAL_KICKS if search.evaluation.is_local else KICKS
 
     def _make_rules(self, table: Dataset) -> GlcRules:
         names = (*table.names, *self._latents())

@@ -52,6 +52,29 @@ def test_neighbours_are_sound_and_lead_back(text):
             assert draft(text).key in back
 
 
+SCREENED = Screen.of_pairs("ABCD", [])
+
+
+def list_steps(text, operator, screen=SCREENED):
+    found = list_neighbours(draft(text), GlcRules(), screen)
+    return {each.where: each.draft for each in found if each.operator == operator}
+
+
+def test_a_latent_variable_in_the_place_of_links():
+    found = list_steps("X[2] -> B, D; A -> B; B -> C", "node for links")
+    assert set(found) == {"Y1 -> A, B, C"}
+    (new,) = found.values()
+    assert new.links == {("X", "B"), ("X", "D"), ("Y1", "A"), ("Y1", "B"), ("Y1", "C")}
+    assert not list_steps("X[2] -> B, D; A -> B; B -> C", "node for links", OPEN)
+
+
+def test_a_column_joins_those_it_is_linked_with():
+    found = list_steps("X[2] -> A, B; B -> C; D -> A", "latent for links")
+    assert set(found) == {"X -> C", "X -> D"}
+    assert found["X -> C"].links == {("X", "A"), ("X", "B"), ("X", "C"), ("D", "A")}
+    assert found["X -> D"].links == {("X", "A"), ("X", "B"), ("X", "D"), ("B", "C")}
+
+
 def test_nothing_is_cyclic():
     assert draft("X[2] -> A, B, C; A -> B; C -> A; B -> D").is_acyclic()
     assert not draft("X[2] -> A, B, C; A -> B").rewired({"A": frozenset("XB")}).is_acyclic()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -216,3 +216,18 @@ def list_free(new: Structure, old: Structure) -> list[str]:
     )
     around = {child for name in touched for child in new.children(name)}
     return [name for name in new.names if name in changed | touched | around]
+
+
+def describe_change(new: Structure, old: Structure, free: Collection[str]) -> Hashable:
+    """Tell a change apart from others: the families around it before and after."""
+    names = {*free, *(name for name in old.names if name not in new)}
+    return frozenset(
+        (name, *(_describe_family(each, name) for each in (old, new))) for name in names
+    )
+
+
+def _describe_family(structure: Structure, name: str) -> Hashable:
+    if name not in structure:
+        return None
+    shape = structure.shape(name)
+    return shape[-1], frozenset(zip(structure.parents(name), shape[:-1], strict=False))

@@ -225,6 +225,40 @@ def _add_roots(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
         yield Neighbour(added, "node introduction", f"{new} -> {', '.join(group)}")
 
 
+def put_latent_for_links(draft: Draft) -> Iterator[Neighbour]:
+    """Put a new latent variable above three columns that are linked, in the place of the links."""
+    new = name_new_latent(draft.parents)
+    around: dict[str, set[str]] = {name: set() for name in draft.columns}
+    for parent, child in draft.links:
+        if parent in around:
+            around[parent].add(child)
+            around[child].add(parent)
+    groups = {
+        tuple(sorted((name, *pair)))
+        for name, others in around.items()
+        for pair in combinations(sorted(others), 2)
+    }
+    for group in sorted(groups):
+        changes = {name: draft.parents[name] - {*group} | {new} for name in group}
+        added = draft.with_latent(new, 2, changes)
+        yield Neighbour(added, "node for links", f"{new} -> {', '.join(group)}")
+
+
+def _put_latents_for_links(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
+    """Put a latent variable in the place of links: a new one, or one above their other ends."""
+    if screen.has_triples:
+        return
+    yield from put_latent_for_links(draft)
+    for latent, children in draft.list_children().items():
+        for name in draft.columns:
+            below = {each for each in children if name in draft.parents[each]}
+            if name in children or not (below or draft.parents[name].intersection(children)):
+                continue
+            changes = {name: draft.parents[name].difference(children) | {latent}}
+            changes |= {each: draft.parents[each] - {name} for each in below}
+            yield Neighbour(draft.rewired(changes), "latent for links", f"{latent} -> {name}")
+
+
 def _split_latents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
     """Let a new latent variable take some of the children of an old one, below it or beside it."""
     new = name_new_latent(draft.parents)
@@ -256,6 +290,7 @@ _STEPS: tuple[Callable[[Draft, Screen], Iterator[Neighbour]], ...] = (
     _change_states,
     _trade_states,
     _add_roots,
+    _put_latents_for_links,
     _split_latents,
     _remove_latents,
 )

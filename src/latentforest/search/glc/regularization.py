@@ -28,6 +28,7 @@ from latentforest.search.glc.shapes import (
     check_generalized,
     find_islands,
     find_shapes_at,
+    has_manifest_descendant,
 )
 
 Floats = NDArray[np.float64]
@@ -97,6 +98,8 @@ def _list_rootings(structure: Structure, name: str) -> Iterator[tuple[str | None
 
 
 def _find_island(structure: Structure, name: str) -> list[Island]:
+    if has_manifest_descendant(structure, name):
+        return []
     return [island for island in find_islands(structure) if name in island.names]
 
 

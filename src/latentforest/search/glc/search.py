@@ -17,8 +17,16 @@ from latentforest.scores.effective_dimension import compute_effective_dimension
 from latentforest.search.ended import SearchEnded
 from latentforest.search.glc.criteria import GlcCriterion
 from latentforest.search.glc.draft import Draft, find_first_equivalent
-from latentforest.search.glc.fits import FitEffort, Fitter, GlcFit, list_free
-from latentforest.search.glc.neighbours import GlcRules, Neighbour, Screen, list_neighbours
+from latentforest.search.glc.expected_families import ExpectedFamilies, Family
+from latentforest.search.glc.fits import FitEffort, Fitter, GlcFit, describe_change, list_free
+from latentforest.search.glc.link_climbing import climb_links, estimate_gain
+from latentforest.search.glc.neighbours import (
+    GlcRules,
+    Neighbour,
+    Screen,
+    list_neighbours,
+    put_latent_for_links,
+)
 from latentforest.search.glc.regularization import is_regular, regularize
 from latentforest.search.trees.journal import Journal
 from latentforest.ties import sort_best_first
@@ -31,12 +39,14 @@ Pool = list[Neighbour]
 
 
 class Evaluation(NamedTuple):
-    """How candidates are judged: locally first, or all by full EM."""
+    """How candidates are judged: locally first (links, others), or all by full EM."""
 
     is_local: bool
+    links: FitEffort
     local: FitEffort
     full: FitEffort
     n_winners: int
+    n_links: int
 
 
 @dataclass
@@ -80,6 +90,8 @@ class GlcSearch:
     _expanded: set[Hashable] = field(default_factory=set)
     _regular: dict[Hashable, Draft | None] = field(default_factory=dict)
     _local: dict[Hashable, Network] = field(default_factory=dict)  # winners of local fits
+    _gains: dict[Hashable, float] = field(default_factory=dict)  # of local fits, by the change
+    _known: dict[Family, float] = field(default_factory=dict)  # scores of families of columns
     _n_evaluated: int = 0
     _places: dict[Hashable, int] = field(default_factory=dict)  # of models in the trace
     _origins: list[int] = field(default_factory=list)  # row before each; -1: none
@@ -93,16 +105,56 @@ class GlcSearch:
         self._began = time.monotonic()
         self.highest = find_highest(self.data)
         self._is_named = bool(self.rules.required or self.rules.forbidden)
+        self._penalty = self.criterion.penalty or 0.5 * math.log(self.data.total_weight)
+        self._is_categorical = all(each.is_categorical for each in self.columns)
+
+    def change_links(self, m: GlcFit) -> GlcFit:
+        """Change many links of columns at once, by structural EM, as long as that is better.
+
+        Only where candidates are judged locally, and columns are categorical and complete.
+        """
+        while self.evaluation.is_local and self.highest is not None:
+            draft = climb_links(m.draft, self.rules, self._expect(m), self._penalty)
+            regular = self._regularize(draft)
+            if regular is None or self._key(regular) == self._key(m.draft):
+                return m
+            n_links = len(draft.links ^ m.draft.links)
+            step = Neighbour(regular, "structural EM", f"{n_links} links")
+            fitted = self._evaluate([step], m)
+            if not fitted or not is_better(fitted[0][1], m):
+                return m
+            self._expanded.add(self._key(m.draft))  # nobody need come back
+            self._note("climb", step, fitted[0][1], m, 1)
+            m = fitted[0][1]
+        return m
 
     def raise_complexity(self, m: GlcFit) -> Pool:
-        """RaisingComplexity(m): all neighbours, each once."""
+        """RaisingComplexity(m): all neighbours, each once; of links, the most promising."""
         self._expanded.add(self._key(m.draft))
         seen, pool = {m.draft.exact_key}, []
         for neighbour in list_neighbours(m.draft, self.rules, self.screen(m)):
             if neighbour.draft.exact_key not in seen:
                 seen.add(neighbour.draft.exact_key)
                 pool.append(neighbour)
-        return pool
+        return self._shortlist(pool, m) if self.evaluation.is_local else pool
+
+    def _shortlist(self, pool: Pool, m: GlcFit) -> Pool:
+        """Leave out changes of links that expected counts do not speak for."""
+        if not self._is_categorical:
+            return pool
+        places = [i for i, each in enumerate(pool) if each.draft.sizes == m.draft.sizes]
+        families = self._expect(m)
+        ranks = []
+        for place in places:
+            draft = pool[place].draft
+            gain = estimate_gain(draft, m.draft, families, self._penalty)
+            ranks.append(_rank(gain, draft.compute_dimension(self.cards) - m.dimension))
+        order = sort_best_first(ranks) if ranks else []
+        dropped = {places[i] for i in order[self.evaluation.n_links :]}
+        return [each for place, each in enumerate(pool) if place not in dropped]
+
+    def _expect(self, m: GlcFit) -> ExpectedFamilies:
+        return ExpectedFamilies(m.network, self.data, self._known)
 
     def regularize(self, pool: Pool, m: GlcFit) -> Pool:
         """Regularization(Σ, m): replace irregular candidates, or discard them, or let them be."""
@@ -141,6 +193,19 @@ class GlcSearch:
         m = self._fit(draft, origin)
         self._note("start", Neighbour(draft, "", ""), m, None, 0)
         return m
+
+    def begin_with_columns(self, network: Network, log_likelihood: float) -> GlcFit | None:
+        """Put a latent variable in the place of links of a network over the columns alone."""
+        draft, dimension = Draft.of(network.structure), network.dimension
+        score = log_likelihood - self._penalty * dimension
+        m = GlcFit(draft, network, log_likelihood, dimension, score)
+        found = (each for each in put_latent_for_links(draft) if self.rules.allow(each.draft))
+        fitted = self._evaluate(self.regularize(list(found), m), m)
+        if not fitted:
+            return None
+        step, best = _choose(fitted, lambda model: model.score)
+        self._note("start", step, best, None, len(fitted))
+        return best
 
     def find_kick(self, n_best: int) -> GlcFit | None:
         """Return the best visited model with unknown neighbours, if it is among the best few."""
@@ -237,19 +302,28 @@ class GlcSearch:
         for number, neighbour in enumerate(pool):
             self._check_clock(f"step {len(self.rows)}: local fit {number + 1} of {len(pool)}")
             ranks.append(self._judge_locally(neighbour.draft, m))
-        return sort_best_first(ranks)[: self.evaluation.n_winners] if ranks else []
+        winners = sort_best_first(ranks)[: self.evaluation.n_winners] if ranks else []
+        for place in winners:  # those that were judged in an earlier step need parameters
+            self._judge_locally(pool[place].draft, m, is_new=True)
+        return winners
 
-    def _judge_locally(self, draft: Draft, m: GlcFit) -> float:
+    def _judge_locally(self, draft: Draft, m: GlcFit, is_new: bool = False) -> float:
+        """Rank a candidate by a local fit, or by an earlier one of the same change."""
         known = self.visited.get(self._key(draft))
         if known is not None:
             return _rank(known.score - m.score, known.dimension - m.dimension)
-        structure = draft.build(self.columns)
-        free = list_free(structure, m.network.structure)
-        network, value = self.fitter.fit(structure, m.network, self.evaluation.local, free)
-        self._local[self._key(draft)] = network
-        penalty = self.criterion.penalty or 0.5 * math.log(self.data.total_weight)
-        gain = value - m.log_likelihood - penalty * (network.dimension - m.dimension)
-        return _rank(gain, network.dimension - m.dimension)
+        structure, old = draft.build(self.columns), m.network.structure
+        free = list_free(structure, old)
+        change = describe_change(structure, old, free)
+        is_known = self._key(draft) in self._local if is_new else change in self._gains
+        if not is_known:
+            is_link = draft.sizes == m.draft.sizes
+            effort = self.evaluation.links if is_link else self.evaluation.local
+            network, value = self.fitter.fit(structure, m.network, effort, free)
+            self._local[self._key(draft)] = network
+            cost = self._penalty * (network.dimension - m.dimension)
+            self._gains[change] = value - m.log_likelihood - cost
+        return _rank(self._gains[change], draft.compute_dimension(self.cards) - m.dimension)
 
     def _fit(self, draft: Draft, origin: Network | None) -> GlcFit:
         key = self._key(draft)
@@ -281,7 +355,7 @@ class GlcSearch:
     ) -> None:
         """Add a row to the trace; ``origin`` is the model that the step led away from."""
         self._origins.append(-1 if origin is None else self._places[origin.draft.exact_key])
-        self._places[model.draft.exact_key] = len(self.rows)
+        self._places.setdefault(model.draft.exact_key, len(self.rows))
         penalty = 0.5 * math.log(self.data.total_weight)
         self.rows.append(
             {

@@ -119,6 +119,19 @@ def find_islands(structure: Structure) -> list[Island]:
     return islands
 
 
+def has_manifest_descendant(structure: Structure, name: str) -> bool:
+    """Whether a latent variable is in no island."""
+    waiting, seen = [name], {name}
+    while waiting:
+        for child in structure.children(waiting.pop()):
+            if child not in structure.latents:
+                return True
+            if child not in seen:
+                seen.add(child)
+                waiting.append(child)
+    return False
+
+
 def _collect(structure: Structure, name: str, within: set[str]) -> set[str]:
     """Find what is connected with a variable inside a set."""
     found, waiting = {name}, [name]
@@ -188,12 +201,15 @@ def find_star(structure: Structure, name: str) -> Star | None:
     children = structure.children(name)
     if structure.parents(name) or len(children) < 2 or not _are_categorical(structure, name):
         return None
+    n_states, sizes = structure.shape(name)[-1], [structure.shape(c)[-1] for c in children]
+    if 2 ** (sum(size > 1 for size in sizes) - 1) >= n_states:
+        return None  # so many functions, or more, whichever child is kept
     best = None
     for kept in children:
         arguments = _list_arguments(structure, name, kept)
-        n_states = _count_functions(structure, arguments, structure.shape(name)[-1])
-        if n_states is not None and (best is None or n_states < best.n_states):
-            best = Star(name, kept, tuple(arguments.items()), n_states)
+        n_enough = _count_functions(structure, arguments, n_states)
+        if n_enough is not None and (best is None or n_enough < best.n_states):
+            best = Star(name, kept, tuple(arguments.items()), n_enough)
     return best
 
 
