@@ -8,6 +8,7 @@ visited, until the neighbours of the best few are known (``n_kicks``).
 from __future__ import annotations
 
 import numbers
+from contextlib import suppress
 from itertools import combinations
 from typing import Any
 
@@ -204,12 +205,14 @@ class GeneralizedLatentClass(LatentTreeLearner):
     def _learn_tree(self, work: Work) -> Learned:
         rules = self._make_rules(work.table)
         search = self._open(work, rules)
-        was_interrupted, stopped = False, None
+        was_interrupted, stopped, without = False, None, None
         try:
             is_local = search.evaluation.is_local
             found = list_starts(self.start, work, search.columns, rules, is_local)
             starts = [search.begin(*start) for start in found]
-            starts += self._begin_with_columns(work, search)
+            if is_local and self.start is None:
+                without = self._find_without_latents(work)
+                starts += self._begin_with_columns(work, search, without)
             order = sort_best_first([model.score for model in starts])
             n_climbs = len(starts) if len(search.columns) <= MANY_COLUMNS else 1
             for place in order[:n_climbs]:
@@ -220,13 +223,15 @@ class GeneralizedLatentClass(LatentTreeLearner):
             if search.best is None:
                 raise
             was_interrupted = True
-        return self._describe(work, search, was_interrupted, stopped)
+        if without is None and not was_interrupted:
+            with suppress(KeyboardInterrupt):
+                without = self._find_without_latents(work)
+        return self._describe(work, search, was_interrupted, stopped, without)
 
-    def _begin_with_columns(self, work: Work, search: GlcSearch) -> list[GlcFit]:
-        """For tables that are not small, begin with the best network over the columns, too."""
-        if self.start is not None or not search.evaluation.is_local:
-            return []
-        without = self._find_without_latents(work)
+    def _begin_with_columns(
+        self, work: Work, search: GlcSearch, without: BestNetwork | None
+    ) -> list[GlcFit]:
+        """Begin with the best network over the columns, too, if there is one."""
         if without is None:
             return []
         gone = set(work.table.names) - {each.name for each in search.columns}
@@ -237,7 +242,12 @@ class GeneralizedLatentClass(LatentTreeLearner):
         return [] if start is None else [start]
 
     def _describe(
-        self, work: Work, search: GlcSearch, was_interrupted: bool, stopped: str | None
+        self,
+        work: Work,
+        search: GlcSearch,
+        was_interrupted: bool,
+        stopped: str | None,
+        without: BestNetwork | None,
     ) -> Learned:
         best = choose_by_p(search) if self.select == "p" else choose_by_score(search)
         search.accept(best)
@@ -259,7 +269,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
             "monitor": result.monitor,
             "n_fits": search.fitter.n_fits,
             "n_visited": len(search.visited),
-            "without_latents": None if was_interrupted else self._find_without_latents(work),
+            "without_latents": without,
         }
         history = Table.from_rows(search.rows)
         return Learned(order_states(network), result.log_likelihood, history, attributes)
@@ -411,7 +421,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
                 exact_columns=EXACT_COLUMNS,
                 check=lambda: _check_clock(work),
             )
-        except (SearchEnded, KeyboardInterrupt):
+        except SearchEnded:
             return None
 
     def _latents(self) -> tuple[str, ...]:

@@ -92,6 +92,7 @@ class GlcSearch:
     _local: dict[Hashable, Network] = field(default_factory=dict)  # winners of local fits
     _gains: dict[Hashable, float] = field(default_factory=dict)  # of local fits, by the change
     _known: dict[Family, float] = field(default_factory=dict)  # scores of families of columns
+    _expected: tuple[GlcFit, ExpectedFamilies] | None = None  # those of the last model
     _n_evaluated: int = 0
     _places: dict[Hashable, int] = field(default_factory=dict)  # of models in the trace
     _origins: list[int] = field(default_factory=list)  # row before each; -1: none
@@ -154,7 +155,9 @@ class GlcSearch:
         return [each for place, each in enumerate(pool) if place not in dropped]
 
     def _expect(self, m: GlcFit) -> ExpectedFamilies:
-        return ExpectedFamilies(m.network, self.data, self._known)
+        if self._expected is None or self._expected[0] is not m:
+            self._expected = m, ExpectedFamilies(m.network, self.data, self._known)
+        return self._expected[1]
 
     def regularize(self, pool: Pool, m: GlcFit) -> Pool:
         """Regularization(Σ, m): replace irregular candidates, or discard them, or let them be."""
