@@ -228,7 +228,7 @@ def test_too_many_columns_for_exact_search():
 
 def test_missing_values_are_for_another_learner():
     data = Dataset([Variable(n, ("x", "y")) for n in "ab"], [[0, 1, 1], [0, -1, 1]])
-    with pytest.raises(DataError, match=r"1 missing values; .* StructuralEM does not"):
+    with pytest.raises(DataError, match=r"1 missing values .* StructuralEM does not"):
         learn(data)
 
 

@@ -257,8 +257,8 @@ class BayesianNetworkSearch(NetworkLearner):
             raise ParameterError(f"criterion must be one of {known}, got {self.criterion!r}")
         if table.has_missing:
             raise DataError(
-                f"the table has {table.n_missing:,} missing values; BayesianNetworkSearch needs a "
-                "complete one, StructuralEM does not"
+                f"the table has {table.n_missing:,} missing values (empty cells or NaN); "
+                "BayesianNetworkSearch needs a complete one, StructuralEM does not"
             )
         for name, least in (("n_restarts", 0), ("n_tabu", 1)):
             value = getattr(self, name)

@@ -13,7 +13,7 @@ from latentforest.ties import sort_best_first
 LEAST_GAIN = 0.01
 
 
-class Move(NamedTuple):
+class LinkMove(NamedTuple):
     """New parents of one or two columns, and what that raises the expected score by."""
 
     changes: Parents
@@ -58,7 +58,9 @@ def _score(
     return families.score(child, parents) - penalty * families.count_parameters(child, parents)
 
 
-def _list_moves(draft: Draft, child: str, families: ExpectedFamilies, penalty: float) -> list[Move]:
+def _list_moves(
+    draft: Draft, child: str, families: ExpectedFamilies, penalty: float
+) -> list[LinkMove]:
     """List the changes of a column's parents that raise the expected score."""
     now = _score(child, draft.parents[child], families, penalty)
     found = []
@@ -71,7 +73,7 @@ def _list_moves(draft: Draft, child: str, families: ExpectedFamilies, penalty: f
         if gain > LEAST_GAIN and all(
             families.is_exact({name, *parents}) for name, parents in changes.items()
         ):
-            found.append(Move(changes, gain))
+            found.append(LinkMove(changes, gain))
     return found
 
 
@@ -86,7 +88,7 @@ def _list_changes(draft: Draft, child: str) -> Iterator[dict[str, frozenset[str]
             yield {child: above - {parent}, parent: draft.parents[parent] | {child}}
 
 
-def _apply_best(draft: Draft, moves: list[Move], rules: GlcRules) -> Draft | None:
+def _apply_best(draft: Draft, moves: list[LinkMove], rules: GlcRules) -> Draft | None:
     """Apply the best move that leads to a structure that may be visited."""
     for place in sort_best_first([move.gain for move in moves]) if moves else ():
         changed = draft.rewired(moves[place].changes)
