@@ -49,6 +49,10 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/dags.py
 	$(BIN)/python benchmarks/comparison.py run
 	$(BIN)/python benchmarks/general.py files
+	$(BIN)/python benchmarks/bayesian_networks.py
+	$(BIN)/python benchmarks/structural_em.py
+	$(BIN)/python benchmarks/averaging.py
+	$(BIN)/python benchmarks/evidence.py
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .

@@ -240,7 +240,8 @@ def _search_networks() -> None:
     for data in (table, broken):
         CountingTable(data).count_family(0, [1])
         for exact_columns in (0, 5):
-            best_network(data, exact_columns=exact_columns)
+            for criterion in ("bic", "bdeu"):
+                best_network(data, criterion, exact_columns=exact_columns)
 
 
 def _average_structures() -> None:
