@@ -121,13 +121,30 @@ def _is_thin(network, table, name):
 
 
 @pytest.mark.parametrize("gaps", GAPS)
-@pytest.mark.parametrize("kind", ["observed", "latent"])
+@pytest.mark.parametrize("kind", ["observed", "latent", "pouch"])
 def test_em_never_falls(kind, gaps):
     network = draw_mixed(STRUCTURES[kind], 3)
     table = make_table(network, 4, GAPS[gaps], 60)
     engine = make_engine(network.structure, PatternedData(table))
     result = fit(engine, network.parameters, settings=EMSettings(30), names_bounded=False)
     assert (np.diff(result.monitor.trajectory) >= -1e-9).all()
+
+
+def test_a_pouch_below_two_columns():
+    """On complete rows, EM arrives at means and covariances of each joint state at once."""
+    structure = Structure([A, C, U, V], {"u": ("A", "C"), "v": ("A", "C")}, [("u", "v")])
+    network = draw_mixed(structure, 1)
+    table = make_table(network, 2, (), 200)
+    engine = make_engine(structure, PatternedData(table))
+    found = fit(engine, network.parameters, settings=EMSettings(3)).parameters
+    a, c, u, v = table.columns
+    for states in itertools.product(range(2), range(2)):
+        here = (a == states[0]) & (c == states[1])
+        values, w = np.stack([u[here], v[here]]), table.weights[here]
+        matrix = np.cov(values, aweights=w, bias=True)
+        for i, name in enumerate("uv"):
+            expected = [values[i] @ w / w.sum(), *matrix[i]]
+            np.testing.assert_allclose(structure.table_view(found, name)[states], expected)
 
 
 @pytest.mark.parametrize("kind", ["latent", "pouch"])

@@ -13,7 +13,6 @@ from math import log, pi
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
 from latentforest.errors import ParameterError
@@ -105,7 +104,7 @@ class BGe:
         if not parents:
             return _Left(own, 0.0)
         root = np.linalg.cholesky(self._sum[np.ix_(parents, parents)])
-        turned = solve_triangular(root, self._sum[np.ix_(parents, columns)], lower=True)
+        turned = np.linalg.solve(root, self._sum[np.ix_(parents, columns)])
         return _Left(own - turned.T @ turned, 2.0 * float(np.log(np.diag(root)).sum()))
 
     def _judge(
