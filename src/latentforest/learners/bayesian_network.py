@@ -25,7 +25,6 @@ from latentforest.inference.counts import CountingTable, list_bits
 from latentforest.inference.engine import make_engine
 from latentforest.inference.patterns import Mask
 from latentforest.inference.ranked_networks import rank_networks
-from latentforest.inference.rows import Rows
 from latentforest.inference.threads import count_threads
 from latentforest.learners.base import Learned, NetworkLearner, Work, draw_seed
 from latentforest.learners.finish import choose_smoothing, warn_of_bounds
@@ -334,8 +333,7 @@ class BayesianNetworkSearch(NetworkLearner):
         self, work: Work, search: DagSearch, parents: Sequence[Mask], gap: float | None
     ) -> Learned:
         named = name_parents(search.families.names, parents, work.table.names)
-        network = self._estimate(work, named)
-        log_likelihood = Rows(network, work.data).log_likelihood()
+        network, log_likelihood = self._estimate(work, named)
         score = search.sum(parents)
         is_optimal = gap is not None and search.sum(parents) >= search.watch.highest
         return Learned(
@@ -354,8 +352,11 @@ class BayesianNetworkSearch(NetworkLearner):
             },
         )
 
-    def _estimate(self, work: Work, parents: dict[str, tuple[str, ...]]) -> Network:
-        """Estimate the parameters, by counting and regression; with smoothing, by EM from there."""
+    def _estimate(self, work: Work, parents: dict[str, tuple[str, ...]]) -> tuple[Network, float]:
+        """Estimate the parameters, by counting and regression; with smoothing, by EM from there.
+
+        Also returns the log-likelihood.
+        """
         structure = Structure(work.table.variables, parents)
         engine = make_engine(structure, work.data)
         result = fit_complete(engine)
@@ -365,7 +366,7 @@ class BayesianNetworkSearch(NetworkLearner):
         if prior.any():
             result = fit(engine, result.parameters, prior)
         warn_of_bounds(result)
-        return network.with_parameters(result.parameters)
+        return network.with_parameters(result.parameters), result.log_likelihood
 
 
 def _take_classes(

@@ -106,8 +106,10 @@ class DagSearch:
             METHODS[self.settings.method](self)
         except SearchEnded as end:
             self.stopped = str(end)
+            self.watch.stop()
         except KeyboardInterrupt:
             self.was_interrupted = True
+            self.watch.stop()
         assert self.watch.best is not None  # for the type checker: the start was offered
         return self.watch.best
 

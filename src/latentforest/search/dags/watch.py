@@ -30,6 +30,7 @@ class Watch:
         is_late: Callable[[], bool] | None = None,
     ) -> None:
         self._score, self._is_late = score, is_late
+        self._latest: Sequence[Mask] | None = None
         self.best: list[Mask] | None = None
         self.highest = float("-inf")
 
@@ -46,9 +47,17 @@ class Watch:
             raise SearchEnded("the time limit was reached")
 
     def tell(self, parents: Sequence[Mask]) -> None:
-        """Keep a network if it is the best so far, and end the search if the time is up."""
-        self.offer(parents)
+        """Remember where a search is, and end it if the time is up.
+
+        A list that changes later is remembered as it will be then.
+        """
+        self._latest = parents
         self.check()
+
+    def stop(self) -> None:
+        """Keep the network at which a search was last, if it is the best so far."""
+        if self._latest is not None:
+            self.offer(self._latest)
 
 
 NOBODY = Watch()
