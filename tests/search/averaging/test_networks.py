@@ -64,7 +64,7 @@ def test_chains_and_networks_drawn_from_them(prior):
     assert found.prior == prior
     assert found.is_converged
     np.testing.assert_allclose(found.arcs, exact.arcs, atol=0.03)
-    table = CountingTable(data)
+    table = CountingTable(data.with_seen_states())
     scores, limits = FamilyScores(table, "bic"), read_constraints(table.names)
     families = score_candidates(scores, limits, 10)
     chains = sample_networks(families, limits, settings, prior, seed=1)

@@ -26,6 +26,7 @@ from latentforest.inference.network_sums import (
 from latentforest.inference.patterns import Mask
 from latentforest.inference.structure_chains import CandidateScores, Chains, run_chains
 from latentforest.kernels.types import FloatArray, LongArray
+from latentforest.scores.families import FamilyPrior, SampleSize
 from latentforest.search.averaging.families import score_all_families, score_candidates
 from latentforest.search.dags.canonical import order_columns
 from latentforest.search.dags.constraints import ArcConstraints, check_tables, read_constraints
@@ -139,6 +140,7 @@ def average_networks(
     criterion: str = "bic",
     prior: str = "networks",
     *,
+    equivalent_sample_size: SampleSize = 1.0,
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     max_parents: int | None = None,
@@ -157,6 +159,8 @@ def average_networks(
         Score of a network, as for ``FamilyScores``; its weight is exp(score).
     prior
         "networks" (uniform over networks) or "orders".
+    equivalent_sample_size
+        Observations that the prior of "bdeu" is worth.
     required, forbidden
         Arcs as pairs (parent, child).
     max_parents
@@ -180,7 +184,7 @@ def average_networks(
     if prior not in STRUCTURE_PRIORS:
         known = ", ".join(map(repr, STRUCTURE_PRIORS))
         raise ParameterError(f"prior must be one of {known}, got {prior!r}")
-    given = CountingTable(data)
+    given = CountingTable(data.with_seen_states())
     order = order_columns(given)
     table = given.reordered(order)
     is_exact = table.n_columns <= min(exact_columns, MOST_COLUMNS)
@@ -188,7 +192,7 @@ def average_networks(
         max_parents = CHAIN_PARENTS
     constraints = read_constraints(table.names, required, forbidden, max_parents)
     check_tables(table, constraints)
-    scores = FamilyScores(table, criterion)
+    scores = FamilyScores(table, criterion, FamilyPrior(equivalent_sample_size))
     back = np.argsort(order)
     if is_exact:
         found = add_up_networks(score_all_families(scores, constraints), prior)
