@@ -204,6 +204,12 @@ def test_predicting_a_column_from_the_others():
         ({"prior_network": "none"}, "prior_network must be a Network, got str"),
         ({"max_parents": "two"}, "max_parents must be a whole number"),
         ({"tiers": ["x0", "q"]}, "tiers: there is no column 'q'"),
+        ({"tiers": 5}, "tiers must be lists of columns, got 5"),
+        ({"required": None}, r"required must be pairs \(parent, child\), got None"),
+        ({"forbidden": 5}, r"forbidden must be pairs \(parent, child\), got 5"),
+        ({"required": [5]}, r"required arcs must be pairs \(parent, child\), got 5"),
+        ({"arc_probabilities": "a"}, "must be a number or a mapping from arcs, got 'a'"),
+        ({"start": 5}, "start must be a network, a structure or one of 'empty', .*, got 5"),
     ],
 )
 def test_refusals(settings, message):
@@ -228,7 +234,7 @@ def test_too_many_columns_for_exact_search():
 
 def test_missing_values_are_for_another_learner():
     data = Dataset([Variable(n, ("x", "y")) for n in "ab"], [[0, 1, 1], [0, -1, 1]])
-    with pytest.raises(DataError, match=r"1 missing values .* StructuralEM does not"):
+    with pytest.raises(DataError, match=r"1 missing values .* StructuralEM takes"):
         learn(data)
 
 
@@ -246,3 +252,33 @@ def test_exact_search_beyond_the_default():
     exact = learn(random_table(9, (2,) * 13, 100), method="exact")
     assert exact.is_optimal_
     assert exact.gap_ == 0
+
+
+def test_required_arcs_that_kinds_rule_out():
+    data = random_mixed_table(3, (2,), 1, 50)
+    number, states = data.names[1], data.names[0]
+    with pytest.raises(ParameterError, match="a categorical column has no continuous parent"):
+        learn(data, required=[(number, states)])
+
+
+@pytest.mark.filterwarnings("ignore:the weights of")
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_that_make_parameters_cost_less_than_nothing(method):
+    """BIC's price of a parameter is negative, sums are no longer exact, and searches end."""
+    data = random_table(3, (2, 2, 2, 3, 2, 2), 200)
+    model = learn(data.with_weights(np.full(200, 2.5e-3)), method=method)
+    assert model.n_parameters_ > 20
+
+
+def test_lists_of_good_networks():
+    data = random_table(2, (2, 3, 2, 2), 200)
+    found = BayesianNetworkSearch().best_networks(data, 3)
+    scores = [each.score for each in found]
+    assert scores == sorted(scores, reverse=True)
+    assert len({each.structure.cpdag() for each in found}) == 3
+    every = sorted(score_all(data, all_dags(4)), reverse=True)
+    np.testing.assert_allclose(scores, every[: len(scores)], atol=1e-6)
+    wide = BayesianNetworkSearch(random_state=0).best_networks(random_table(9, (2,) * 13, 200), 3)
+    assert 1 <= len(wide) <= 3
+    with pytest.raises(ParameterError, match="n_networks must be a whole number from 1, got -1"):
+        BayesianNetworkSearch().best_networks(data, -1)

@@ -6,7 +6,16 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from latentforest import EAST, ChowLiu, IncrementalForest, LatentClass, Network, Structure, datasets
+from latentforest import (
+    EAST,
+    BayesianNetworkSearch,
+    ChowLiu,
+    IncrementalForest,
+    LatentClass,
+    Network,
+    Structure,
+    datasets,
+)
 from latentforest.data import Dataset, Variable
 from latentforest.data.table import Table
 from latentforest.errors import DataError, ParameterError
@@ -245,3 +254,12 @@ def test_bad_settings(settings, message):
 @parametrize_with_checks([ModelAverage(ChowLiu(), 2)])
 def test_common_checks(estimator, check):
     check(estimator)
+
+
+def test_networks_with_continuous_columns():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    data = Dataset([Variable("x"), Variable("y")], [x, x + rng.normal(size=200)])
+    model = ModelAverage(BayesianNetworkSearch(), 2, random_state=0).fit(data)
+    assert model.edges_["probability"][0] > 0.99
+    assert np.isfinite(model.score(data))

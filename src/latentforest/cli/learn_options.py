@@ -151,8 +151,8 @@ MaxParents = Annotated[int | None, _network("Most parents of a column.", "N", mi
 Constraints = Annotated[
     Path | None,
     _network(
-        "TOML file of arcs: required = [[parent, child], …], forbidden, tiers = [[a, b], [c]], "
-        "max_parents.",
+        "TOML file with any of: required and forbidden (lists of pairs parent, child), tiers (a "
+        "list of lists of columns, the earliest first), max_parents.",
         "FILE",
     ),
 ]

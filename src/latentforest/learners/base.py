@@ -194,6 +194,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def predict_column(self, X: Any, column: str) -> AnyArray:
         """Predict a column from all others: the most probable state, or the expected number.
 
+        States are given by their names, which are texts, also where the column has whole numbers.
+
         Parameters
         ----------
         X

@@ -40,7 +40,12 @@ from latentforest.scores.families import (
 from latentforest.search.averaging.best import RankedNetwork
 from latentforest.search.averaging.families import score_all_families
 from latentforest.search.dags.canonical import order_columns
-from latentforest.search.dags.constraints import ArcConstraints, check_tables, read_constraints
+from latentforest.search.dags.constraints import (
+    ArcConstraints,
+    check_kinds,
+    check_tables,
+    read_constraints,
+)
 from latentforest.search.dags.dag import name_parents
 from latentforest.search.dags.family_scores import (
     Arc,
@@ -121,7 +126,7 @@ class BayesianNetworkSearch(NetworkLearner):
         The value of the criterion.
     cpdag_
         Which arcs have the same direction in all networks with the same independences, and which
-        do not.
+        do not; constraints are not looked at.
     arcs_
         The arcs with their strengths: what the score loses without each.
     is_optimal_
@@ -199,7 +204,7 @@ class BayesianNetworkSearch(NetworkLearner):
         X
             A complete table.
         n_networks
-            How many, if there are so many.
+            How many classes, or networks of more columns, if there are so many.
 
         Examples
         --------
@@ -209,6 +214,8 @@ class BayesianNetworkSearch(NetworkLearner):
         >>> print(f"{found[0].score:.2f}, {found[-1].score:.2f}")
         -8535.00, -8540.42
         """
+        if not (isinstance(n_networks, numbers.Integral) and n_networks >= 1):
+            raise ParameterError(f"n_networks must be a whole number from 1, got {n_networks!r}")
         data = self._read(X, None)
         self._check(data)
         families = self._make_families(data)
@@ -257,7 +264,8 @@ class BayesianNetworkSearch(NetworkLearner):
         if table.has_missing:
             raise DataError(
                 f"the table has {table.n_missing:,} missing values (empty cells or NaN); "
-                "BayesianNetworkSearch needs a complete one, StructuralEM does not"
+                "BayesianNetworkSearch needs a complete one, StructuralEM takes missing values of "
+                "categorical columns"
             )
         for name, least in (("n_restarts", 0), ("n_tabu", 1)):
             value = getattr(self, name)
@@ -267,7 +275,7 @@ class BayesianNetworkSearch(NetworkLearner):
             pseudo_counts(Structure(table.variables, {}), self.smoothing)
         if self.prior_network is not None:
             check_prior_network(self.prior_network, table)
-        if isinstance(self.start, str) and self.start not in STARTS:
+        if self.start not in STARTS and not isinstance(self.start, Network | Structure):
             known = ", ".join(map(repr, STARTS))
             raise ParameterError(
                 f"start must be a network, a structure or one of {known}, got {self.start!r}"
@@ -298,6 +306,7 @@ class BayesianNetworkSearch(NetworkLearner):
         )
         if isinstance(families, FamilyScores):
             check_tables(families.table, constraints)
+        check_kinds(families, constraints)
         return constraints
 
     def _make_settings(self, seed: int, n_jobs: int) -> DagSearchSettings:

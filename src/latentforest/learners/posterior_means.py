@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from latentforest.estimation.complete import estimate_complete
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.priors import Smoothing, check_sample_size, pseudo_counts, share_out
 from latentforest.inference.counts import count_tables, normalize_tables
@@ -58,7 +59,7 @@ def estimate_means(
     Parameters
     ----------
     given
-        A network; its structure is enough where counts give the answer.
+        A network; its structure is enough where nothing is missing or latent.
     data
         The table.
     prior
@@ -71,7 +72,8 @@ def estimate_means(
     if is_counted:
         counts = count_tables(structure, data.dataset) + prior.count(structure)
         return Network(structure, normalize_tables(structure, counts))
-    assert isinstance(given, Network)  # for the type checker: runs of a learner have networks
+    if isinstance(given, Structure):
+        given = estimate_complete(structure, data.dataset)
     if isinstance(given, PosteriorNetwork) or given.n_tied:
         return given
     engine = make_engine(structure, data)

@@ -136,7 +136,7 @@ class NetworkAverage:
 
 
 def average_networks(
-    data: Dataset,
+    data: Any,
     criterion: str = "bic",
     prior: str = "networks",
     *,
@@ -154,7 +154,7 @@ def average_networks(
     Parameters
     ----------
     data
-        Categorical columns without missing values.
+        A table of categorical columns without missing values; states that occur count.
     criterion
         Score of a network, as for ``FamilyScores``; its weight is exp(score).
     prior
@@ -184,6 +184,7 @@ def average_networks(
     if prior not in STRUCTURE_PRIORS:
         known = ", ".join(map(repr, STRUCTURE_PRIORS))
         raise ParameterError(f"prior must be one of {known}, got {prior!r}")
+    data = data if isinstance(data, Dataset) else Dataset.from_table(data)
     given = CountingTable(data.with_seen_states())
     order = order_columns(given)
     table = given.reordered(order)

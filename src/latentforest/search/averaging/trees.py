@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -59,8 +60,9 @@ class TreeAverage:
     """
 
     def __init__(
-        self, data: Dataset, equivalent_sample_size: float = 1.0, n_jobs: int | None = None
+        self, data: Any, equivalent_sample_size: float = 1.0, n_jobs: int | None = None
     ) -> None:
+        data = data if isinstance(data, Dataset) else Dataset.from_table(data)
         if data.n_columns < 2:
             raise DataError(f"a tree needs two columns or more, got {data.n_columns}")
         self.names, self._size = data.names, check_sample_size(equivalent_sample_size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -47,11 +47,7 @@ def anneal(
     best, score, highest = list(dag.parents), 0.0, 0.0
     n_steps = max(2_000, 100 * n * (n - 1)) if n_steps is None else n_steps
     hot = max(HOT * abs(sum(families.score(j, 0) for j in range(n))) / n, COLD)
-    pairs = rng.integers(0, n, (n_steps, 2)) if n > 1 else np.zeros((0, 2), np.int64)
-    draws, coins = rng.random(len(pairs)), rng.random(len(pairs)) < 0.5
-    for step, ((child, parent), draw, turn) in enumerate(
-        zip(pairs.tolist(), draws.tolist(), coins.tolist(), strict=True)
-    ):
+    for step, (child, parent, draw, turn) in enumerate(_draw_changes(n, n_steps, rng)):
         if step % STEPS_BETWEEN == 0:
             watch.tell(best)
         changes = _propose(families, constraints, dag, child, parent, turn)
@@ -69,6 +65,17 @@ def anneal(
             if score > highest:
                 best, highest = list(dag.parents), score
     return climb(families, constraints, best, watch)
+
+
+def _draw_changes(
+    n: int, n_steps: int, rng: np.random.Generator
+) -> Iterator[tuple[int, int, float, bool]]:
+    """Draw child, parent, a number from 0 to 1, and whether an arc would be turned around."""
+    for _ in range(0, n_steps if n > 1 else 0, STEPS_BETWEEN):
+        pairs = rng.integers(0, n, (STEPS_BETWEEN, 2)).tolist()
+        draws, coins = rng.random((2, STEPS_BETWEEN)).tolist()
+        for (child, parent), draw, coin in zip(pairs, draws, coins, strict=True):
+            yield child, parent, draw, coin < 0.5
 
 
 def _propose(

@@ -96,6 +96,18 @@ def read_constraints(
     return ArcConstraints(needed, allowed, int(most))
 
 
+def check_kinds(families: ScoredFamilies, constraints: ArcConstraints) -> None:
+    """Refuse required arcs that cannot be, because of the kinds of their columns."""
+    for child, parents in enumerate(constraints.required):
+        for parent in list_bits(parents):
+            if not families.list_additions(child, 0, 1 << parent):
+                arc = (families.names[parent], families.names[child])
+                raise ParameterError(
+                    f"required arc {arc!r} is not possible: a categorical column has no "
+                    "continuous parent, and tables must not be too large"
+                )
+
+
 def check_tables(table: CountingTable, constraints: ArcConstraints) -> None:
     """Refuse required parents with which a table would be too large."""
     for child, parents in enumerate(constraints.required):
@@ -111,8 +123,10 @@ def _read_arcs(names: Sequence[str], what: str, arcs: Iterable[Arc]) -> tuple[Ma
     """Turn arcs into the mask of each variable's parents."""
     places = {name: place for place, name in enumerate(names)}
     parents = [0] * len(names)
+    if isinstance(arcs, str) or not isinstance(arcs, Iterable):
+        raise ParameterError(f"{what} must be pairs (parent, child), got {arcs!r}")
     for arc in arcs:
-        if isinstance(arc, str) or len(arc) != 2:
+        if isinstance(arc, str) or not isinstance(arc, Sequence) or len(arc) != 2:
             raise ParameterError(f"{what} arcs must be pairs (parent, child), got {arc!r}")
         for name in arc:
             if name not in places:
@@ -128,6 +142,8 @@ def _read_tiers(names: Sequence[str], tiers: Iterable[str | Iterable[str]]) -> l
     """Find the columns of later tiers than each column's own."""
     places = {name: place for place, name in enumerate(names)}
     groups: list[Mask] = []
+    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
+        raise ParameterError(f"tiers must be lists of columns, got {tiers!r}")
     for tier in tiers:
         group = 0
         for name in [tier] if isinstance(tier, str) else tier:

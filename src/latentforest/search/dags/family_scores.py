@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -184,6 +185,10 @@ def read_arc_weights(
     places = {name: place for place, name in enumerate(names)}
     weights = np.zeros((len(names), len(names)))
     if not isinstance(probabilities, Mapping):
+        if not isinstance(probabilities, numbers.Real):
+            raise ParameterError(
+                f"arc_probabilities must be a number or a mapping from arcs, got {probabilities!r}"
+            )
         weights[:] = _compute_log_odds("all arcs", probabilities)
         return weights
     for arc, probability in probabilities.items():

@@ -97,8 +97,11 @@ class OrderSearch:
     def _settle(self, order: LongArray) -> OrderedNetwork:
         """Move columns as long as that helps."""
         try:
+            score = -np.inf
             while self._graph.move(order, order.copy(), self._is_above, self._watch.check) > 0:
-                pass
+                before, score = score, self._sum(self._graph.find_parents(order))
+                if not score > before:  # gains of rounding size could go on for ever
+                    break
         except (SearchEnded, KeyboardInterrupt):
             self._watch.offer(self._graph.find_parents(order))
             raise
