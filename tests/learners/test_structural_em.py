@@ -265,7 +265,7 @@ def test_ctrl_c_keeps_the_best(table, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"latents": {"a": 2}}, "'a' is not a name that no column has"),
+        ({"latents": {"a": 2}}, "names of columns, got 'a'"),
         ({"latents": {"H": 1}}, "'H' needs a whole number of states from 2, got 1"),
         ({"latents": 3}, "latents must be None"),
         ({"method": "magic"}, "method must be one of 'order'"),

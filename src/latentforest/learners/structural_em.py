@@ -49,6 +49,9 @@ from latentforest.search.structural.starts import (
 from latentforest.search.structural.steps import StepSettings, StructureSteps, Tiers
 from latentforest.ties import choose_best, sort_best_first
 
+FEW_COLUMNS = 12  # up to so many, there are by default
+MANY_RESTARTS = 10  # restarts; one for more columns
+AUTO_FIRSTS = 2  # first hidden variables from which "auto" goes on, by default
 N_WINNERS = 3  # hidden variables of a round from which structural EM climbs
 
 
@@ -85,8 +88,8 @@ class StructuralEM(LatentLearner):
         At most so many parents of a variable.
     n_restarts
         So many further climbs, from changed copies of the best network and from the empty one; with
-        latent variables, also from random sets of columns below them. None where nothing is
-        missing or latent.
+        latent variables, also from random sets of columns below them. By default ten for up to
+        twelve columns, one for more. None where nothing is missing or latent.
     search_restarts
         Further runs of each search on a completed table.
     structure_step
@@ -154,7 +157,7 @@ class StructuralEM(LatentLearner):
     forbidden: Sequence[Arc]
     tiers: Tiers | None
     max_parents: int | None
-    n_restarts: int
+    n_restarts: int | None
     search_restarts: int
     structure_step: str
     evaluation: str
@@ -173,7 +176,7 @@ class StructuralEM(LatentLearner):
         forbidden: Sequence[Arc] = (),
         tiers: Tiers | None = None,
         max_parents: int | None = None,
-        n_restarts: int = 1,
+        n_restarts: int | None = None,
         search_restarts: int = 10,
         structure_step: str = "search",
         evaluation: str = "expected",
@@ -224,7 +227,7 @@ class StructuralEM(LatentLearner):
             return self._climb(search, search.begin(columns, constraints.required, "no arcs"))
         forest = span_columns(fits.table, constraints, fits.data.n_jobs)
         found = [self._climb(search, search.begin(columns, forest, "forest"))]
-        for restart in range(self.n_restarts):
+        for restart in range(self._count_restarts(search)):
             best = choose_best(found, lambda model: model.score)
             if restart == 1:
                 start = search.begin(columns, constraints.required, "no arcs")
@@ -232,6 +235,12 @@ class StructuralEM(LatentLearner):
                 start = self._perturb(search, best, np.random.default_rng([seed, restart]))
             found.append(self._climb(search, start))
         return choose_best(found, lambda model: model.score)
+
+    def _count_restarts(self, search: StructuralSearch) -> int:
+        """By default many where climbs are quick."""
+        if self.n_restarts is not None:
+            return int(self.n_restarts)
+        return MANY_RESTARTS if len(search.fits.table.variables) <= FEW_COLUMNS else 1
 
     def _perturb(
         self, search: StructuralSearch, model: ScoredNetwork, generator: np.random.Generator
@@ -259,7 +268,7 @@ class StructuralEM(LatentLearner):
         nothing = (0,) * len(variables)
         forest = span_columns(table, constraints, search.fits.data.n_jobs)
         found: list[ScoredNetwork] = []
-        for restart in range(self.n_restarts + 1):
+        for restart in range(self._count_restarts(search) + 1):
             generator = np.random.default_rng([seed, restart])
             if restart == 0:
                 below, arcs = {name: list(table.names) for name in latents}, nothing
@@ -297,7 +306,8 @@ class StructuralEM(LatentLearner):
         self, search: StructuralSearch, model: ScoredNetwork, seed: int
     ) -> ScoredNetwork:
         """Add latent variables; begin with each of the best few first ones."""
-        firsts = self._try_hidden(search, model, seed)[: 1 + self.n_restarts]
+        n_firsts = AUTO_FIRSTS if self.n_restarts is None else 1 + self.n_restarts
+        firsts = self._try_hidden(search, model, seed)[:n_firsts]
         ends = [self._grow(search, first, seed) for first in firsts]
         return choose_best([model, *ends], lambda each: each.score)
 

@@ -33,7 +33,9 @@ def read_latents(latents: Any, table: Dataset) -> tuple[Variable, ...]:
         )
     for name, n_states in latents.items():
         if not isinstance(name, str) or name in table.names:
-            raise ParameterError(f"latents: {name!r} is not a name that no column has")
+            raise ParameterError(
+                f"latents: names must be texts that are not names of columns, got {name!r}"
+            )
         if not (isinstance(n_states, numbers.Integral) and int(n_states) >= 2):
             raise ParameterError(
                 f"latents: {name!r} needs a whole number of states from 2, got {n_states!r}"
@@ -66,7 +68,7 @@ def _check_words(learner: Any) -> None:
 def _check_numbers(learner: Any) -> None:
     for name, least in LEAST.items():
         value = getattr(learner, name)
-        if value is None and name == "max_steps":
+        if value is None and name in ("max_steps", "n_restarts"):
             continue
         if not isinstance(value, numbers.Integral) or value < least:
             raise ParameterError(f"{name} must be a whole number from {least}, got {value!r}")
