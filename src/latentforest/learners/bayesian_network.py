@@ -21,7 +21,12 @@ from latentforest.errors import DataError, ParameterError
 from latentforest.estimation.complete import fit_complete
 from latentforest.estimation.em import fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.inference.counts import CountingTable, list_bits
+from latentforest.inference.counts import (
+    CountingTable,
+    count_tables,
+    list_bits,
+    normalize_tables,
+)
 from latentforest.inference.engine import make_engine
 from latentforest.inference.patterns import Mask
 from latentforest.inference.ranked_networks import rank_networks
@@ -367,6 +372,8 @@ class BayesianNetworkSearch(NetworkLearner):
         Also returns the log-likelihood.
         """
         structure = Structure(work.table.variables, parents)
+        if not structure.continuous:
+            return self._count(work, structure)
         engine = make_engine(structure, work.data)
         result = fit_complete(engine)
         network = Network(structure, result.parameters)
@@ -376,6 +383,16 @@ class BayesianNetworkSearch(NetworkLearner):
             result = fit(engine, result.parameters, prior)
         warn_of_bounds(result)
         return network.with_parameters(result.parameters), result.log_likelihood
+
+    def _count(self, work: Work, structure: Structure) -> tuple[Network, float]:
+        """Estimate categorical tables, which needs no engine."""
+        counts = count_tables(structure, work.data.dataset)
+        network = Network(structure, normalize_tables(structure, counts))
+        smoothing = choose_smoothing(work, network, self.smoothing)
+        prior = pseudo_counts(structure, smoothing)
+        parameters = normalize_tables(structure, counts + prior)
+        some = counts > 0
+        return Network(structure, parameters), float(counts[some] @ np.log(parameters[some]))
 
 
 def _take_classes(

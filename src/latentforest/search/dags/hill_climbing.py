@@ -52,10 +52,7 @@ def climb(
         Of each variable.
     """
     walk = _Climb(families, constraints, constraints.required if start is None else start)
-    while True:
-        watch.tell(walk.parents)
-        if not walk.step(last_first):
-            return walk.parents
+    return walk.climb(watch, last_first)
 
 
 def climb_both_ways(
@@ -69,7 +66,8 @@ def climb_both_ways(
     Most ties are directions of the first arcs, which decide where a climb can end. The second
     climb finds most of its families counted.
     """
-    ends = [climb(families, constraints, start, watch, last_first) for last_first in (False, True)]
+    walk = _Climb(families, constraints, constraints.required if start is None else start)
+    ends = [walk.copy().climb(watch, last_first) for last_first in (False, True)]
     return max(ends, key=lambda parents: sum(map(families.score, range(len(parents)), parents)))
 
 
@@ -140,6 +138,21 @@ class _Climb:
     def parents(self) -> list[Mask]:
         """Parents of each variable."""
         return self._dag.parents
+
+    def copy(self) -> _Climb:
+        """Return a climb from the same place, which need not look around again."""
+        other = object.__new__(_Climb)
+        other.__dict__.update(self.__dict__)
+        other._dag = Dag(self.parents)
+        other._is_arc, other._gains = self._is_arc.copy(), self._gains.copy()
+        return other
+
+    def climb(self, watch: Watch, last_first: bool) -> list[Mask]:
+        """Take steps until none raises the score; returns where that is."""
+        while True:
+            watch.tell(self.parents)
+            if not self.step(last_first):
+                return self.parents
 
     def step(self, last_first: bool) -> bool:
         """Take the best step, if there is one that raises the score."""
