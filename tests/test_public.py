@@ -48,6 +48,9 @@ PUBLIC = [
     "dominates",
     "empirical_kl",
     "fit",
+    "from_networkx",
+    "from_pgmpy",
+    "from_pyagrum",
     "goodness_of_fit",
     "is_regular",
     "load",
@@ -61,7 +64,18 @@ PUBLIC = [
     "tree_distance",
     "write_structure",
 ]
-HEAVY = ["joblib", "numba", "pandas", "polars", "pyarrow", "scipy", "sklearn"]
+HEAVY = [
+    "defusedxml",
+    "jinja2",
+    "joblib",
+    "matplotlib",
+    "numba",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+]
 
 
 def modules_with_examples():

@@ -2,6 +2,7 @@
 from latentforest import datasets
 from latentforest.data import Dataset, Variable, read
 from latentforest.formats import load, save
+from latentforest.formats.objects import from_networkx, from_pgmpy, from_pyagrum
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
 from latentforest.learners.bridged_islands import BridgedIslands
@@ -75,6 +76,9 @@ __all__ = [
     "dominates",
     "empirical_kl",
     "fit",
+    "from_networkx",
+    "from_pgmpy",
+    "from_pyagrum",
     "goodness_of_fit",
     "is_regular",
     "load",

@@ -25,7 +25,10 @@ def test_a_search_starts_from_a_bif_file(run, tmp_path):
 
 def test_continuous_columns_are_refused_before_the_work(run, survey, tmp_path):
     result = run("learn", survey, "--quiet", "--out", tmp_path / "model.bif", code=1)
-    assert "variable 'height' is continuous, and .bif files hold categorical" in result.stderr
+    assert (
+        ".bif files hold categorical variables only, and these are continuous: 'height'"
+        in result.stderr
+    )
 
 
 def test_a_bad_file_is_named_with_the_line(run, tmp_path):
@@ -33,3 +36,20 @@ def test_a_bad_file_is_named_with_the_line(run, tmp_path):
     path.write_text("network x {\n}\nnode y {\n}\n")
     result = run("show", path, code=1)
     assert "model.bif, line 3: expected 'network', 'variable' or 'probability'" in result.stderr
+
+
+def test_converting(run, tmp_path):
+    run("learn", "hiv-tests", "--states", "2", "--quiet", "--out", tmp_path / "model.json")
+    result = run("convert", tmp_path / "model.json", tmp_path / "model.xdsl")
+    assert "5 variables written to" in result.stderr
+    run("convert", tmp_path / "model.xdsl", tmp_path / "again.json")
+    shown = [run("show", tmp_path / name).stdout for name in ("model.json", "model.xdsl")]
+    assert shown[0] == shown[1]
+    result = run("convert", tmp_path / "model.json", tmp_path / "model.uai")
+    assert "does not keep the names of variables and states and which of them" in result.stderr
+
+
+def test_converting_to_an_unknown_format(run, tmp_path):
+    run("learn", "hiv-tests", "--states", "2", "--quiet", "--out", tmp_path / "model.json")
+    result = run("convert", tmp_path / "model.json", tmp_path / "model.xyz", code=2)
+    assert "must end in .json" in result.stderr

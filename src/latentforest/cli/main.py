@@ -19,6 +19,7 @@ from latentforest.cli.boundary import (
     report,
     say,
 )
+from latentforest.cli.convert import convert
 from latentforest.cli.datasets import datasets
 from latentforest.cli.fit import fit
 from latentforest.cli.learn import learn
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (learn, fit, show, score, predict, sample, datasets, warm_up):
+for command in (learn, fit, show, score, predict, sample, convert, datasets, warm_up):
     app.command()(command)
 
 

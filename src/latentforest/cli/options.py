@@ -29,7 +29,7 @@ Model = Annotated[
     Path,
     typer.Argument(
         metavar="MODEL",
-        help="Model file (.json, .bif, .bif.gz), such as 'learn' writes.",
+        help="Model file, such as 'learn' writes (.json), or of another program (.bif, .xdsl …).",
         show_default=False,
     ),
 ]

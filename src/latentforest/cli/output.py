@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from latentforest.cli.boundary import naming_output
-from latentforest.formats import FORMATS
+from latentforest.formats import FORMATS, PICTURES
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
 MODEL_FILES = tuple(FORMATS)
+GRAPH_FILES = tuple(PICTURES)
 TABLE_FILES = (".csv", ".tsv", ".parquet", ".pq")
 _PIECE = 10_000
 

@@ -9,14 +9,35 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from latentforest.errors import FileFormatWarning, ModelError, ParameterError
+from latentforest.data.lookup import list_briefly
+from latentforest.errors import FileFormatError, FileFormatWarning, ModelError, ParameterError
+from latentforest.files import write_atomically
 
 if TYPE_CHECKING:
     from latentforest.data.variable import Variable
+    from latentforest.formats.content import ModelContent
     from latentforest.model import Network
 
-# The module for each end of a name. It has `load(path)` and `save(network, path)`.
-FORMATS = {".json": "native", ".bif": "bif", ".bif.gz": "bif"}
+# The module for each end of a name. It has `read(path)` and `write(content, path)`.
+FORMATS = {
+    ".json": "native",
+    ".bif": "bif",
+    ".bif.gz": "bif",
+    ".bifxml": "xmlbif",
+    ".xmlbif": "xmlbif",
+    ".xml": "xmlbif",
+    ".xdsl": "xdsl",
+    ".net": "net",
+    ".uai": "uai",
+}
+# Graphs without parameters, which are written only: the function in `pictures`.
+PICTURES = {
+    ".dot": "write_dot",
+    ".gv": "write_dot",
+    ".graphml": "write_graphml",
+    ".mmd": "write_mermaid",
+    ".mermaid": "write_mermaid",
+}
 
 
 def load(path: str | os.PathLike[str]) -> Network:
@@ -25,9 +46,10 @@ def load(path: str | os.PathLike[str]) -> Network:
     Parameters
     ----------
     path
-        A file written by `save`, by `Network.save`, or by another program. The end of its name
-        says what it is: ``.bif`` or ``.bif.gz`` (compressed) for the interchange format of
-        Bayesian networks; all others are the library's own JSON files.
+        A file written by `save` or by another program. The end of its name says what it is:
+        ``.bif`` or ``.bif.gz`` (compressed), ``.bifxml`` or ``.xmlbif``, ``.xdsl`` (GeNIe),
+        ``.net`` (Hugin), ``.uai``; of a file ``.xml`` the first element says it. All others are
+        the library's own JSON files.
 
     Returns
     -------
@@ -45,8 +67,31 @@ def load(path: str | os.PathLike[str]) -> Network:
     ...     load(path) == coin
     True
     """
-    network: Network = _open(FORMATS.get(_find_suffix(path), "native")).load(path)
-    return network
+    return read_content(path).network
+
+
+def read_content(path: str | os.PathLike[str]) -> ModelContent:
+    """Read a network, and where its variables stand in a drawing if the file says it."""
+    suffix = _find_suffix(path)
+    if suffix in PICTURES:
+        raise ParameterError(f"{os.fspath(path)}: {suffix} files hold a graph without parameters")
+    if suffix == ".xml":
+        return _read_xml(path)
+    content: ModelContent = _open(FORMATS.get(suffix, "native")).read(path)
+    return content
+
+
+def _read_xml(path: str | os.PathLike[str]) -> ModelContent:
+    """Read a file whose first element says what it is."""
+    from latentforest.formats.xml_file import parse_xml
+
+    root = parse_xml(path)
+    modules = {"BIF": "xmlbif", "SMILE": "xdsl"}
+    if root.tag.upper() not in modules:
+        raise FileFormatError(f"{os.fspath(path)}: expected <BIF> or <smile>, found <{root.tag}>")
+    module = _open(modules[root.tag.upper()])
+    content: ModelContent = module.read_element(root, os.fspath(path))
+    return content
 
 
 def save(network: Network, path: str | os.PathLike[str]) -> None:
@@ -57,9 +102,11 @@ def save(network: Network, path: str | os.PathLike[str]) -> None:
     network
         The network to write.
     path
-        A name that ends in ``.json`` (the library's own format, which keeps everything), ``.bif``,
-        or ``.bif.gz`` (compressed). BIF files hold categorical variables only, and no posterior
-        of the parameters. The file appears only when it is complete.
+        A name that ends in ``.json`` (the library's own format, which keeps everything); ``.bif``,
+        ``.bif.gz`` (compressed), ``.bifxml``, ``.xmlbif``, ``.xdsl``, ``.net`` or ``.uai``, which
+        hold categorical variables only; or ``.dot``, ``.gv``, ``.graphml``, ``.mmd`` or
+        ``.mermaid`` for the graph without parameters. What is lost is told by a
+        `FileFormatWarning`. The file appears only when it is complete.
 
     Examples
     --------
@@ -80,32 +127,45 @@ def save(network: Network, path: str | os.PathLike[str]) -> None:
     }
     <BLANKLINE>
     """
+    from latentforest.formats.content import ModelContent
+
+    write_content(ModelContent(network), path)
+
+
+def write_content(content: ModelContent, path: str | os.PathLike[str]) -> None:
+    """Write a network, and where its variables stand where the format can hold that."""
+    network, suffix = content.network, _find_suffix(path)
     check_variables(network.variables, path)
-    module = FORMATS[_find_suffix(path)]
-    if module != "native":
+    if suffix in PICTURES:
+        write_atomically(path, getattr(_open("pictures"), PICTURES[suffix])(network))
+        return
+    if FORMATS[suffix] != "native":
         _warn_of_loss(network, path)
-    _open(module).save(network, path)
+    _open(FORMATS[suffix]).write(content, path)
 
 
 def check_variables(variables: Iterable[Variable], path: str | os.PathLike[str]) -> None:
     """Refuse a path whose format is unknown or cannot hold a network of these variables."""
     suffix = _find_suffix(path)
-    if suffix not in FORMATS:
+    if not suffix:
+        known = ", ".join((*FORMATS, *PICTURES))
         raise ParameterError(
-            f"path: got {os.fspath(path)!r}, expected a name that ends in {' or '.join(FORMATS)}"
+            f"path: got {os.fspath(path)!r}, expected a name that ends in one of {known}"
         )
-    for variable in variables:
-        if FORMATS[suffix] != "native" and not variable.is_categorical:
-            raise ModelError(
-                f"cannot write {os.fspath(path)}: variable {variable.name!r} is continuous, and "
-                f"{suffix} files hold categorical variables only; .json files hold both"
-            )
+    if FORMATS.get(suffix, "native") == "native":
+        return
+    continuous = [variable.name for variable in variables if not variable.is_categorical]
+    if continuous:
+        raise ModelError(
+            f"cannot write {os.fspath(path)}: {suffix} files hold categorical variables only, and "
+            f"these are continuous: {list_briefly(continuous)}; .json files hold both"
+        )
 
 
 def _find_suffix(path: str | os.PathLike[str]) -> str:
     """Return the known end of a name, or nothing."""
     name = Path(path).name.lower()
-    return next((suffix for suffix in FORMATS if name.endswith(suffix)), "")
+    return next((suffix for suffix in (*FORMATS, *PICTURES) if name.endswith(suffix)), "")
 
 
 def _open(module: str) -> Any:
@@ -117,6 +177,14 @@ def _warn_of_loss(network: Network, path: str | os.PathLike[str]) -> None:
     lost = ["the posterior of the parameters"] if network.posterior is not None else []
     if network.n_tied:
         lost.append("how many parameters are tied")
+    if _find_suffix(path) == ".uai":
+        lost.append("the names of variables and states")
+        if network.latents:
+            lost.append("which of them are latent")
     if lost:
-        message = f"{os.fspath(path)} does not keep {' and '.join(lost)}; a .json file does"
-        warnings.warn(message, FileFormatWarning, stacklevel=3)
+        message = f"{os.fspath(path)} does not keep {_join(lost)}; a .json file does"
+        warnings.warn(message, FileFormatWarning, stacklevel=4)
+
+
+def _join(parts: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

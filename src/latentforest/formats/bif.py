@@ -17,18 +17,20 @@ from latentforest.errors import FileFormatError
 from latentforest.files import write_atomically
 from latentforest.formats.bif_blocks import BifBlocks
 from latentforest.formats.bif_tables import build_network
+from latentforest.formats.content import ModelContent, Positions
 from latentforest.formats.tokens import TokenReader, quote
 from latentforest.model.network import Network
 
 
-def load(path: str | os.PathLike[str]) -> Network:
-    """Read a network from a BIF file; names that end in ``.gz`` are compressed."""
-    return read_text(_read_file(Path(path)), os.fspath(path))
+def read(path: str | os.PathLike[str]) -> ModelContent:
+    """Read a BIF file; names that end in ``.gz`` are compressed."""
+    blocks = _read_blocks(_read_file(Path(path)), os.fspath(path))
+    return ModelContent(build_network(blocks), blocks.positions)
 
 
-def save(network: Network, path: str | os.PathLike[str]) -> None:
-    """Write a network to a BIF file, which appears only when it is complete."""
-    text = write_text(network)
+def write(content: ModelContent, path: str | os.PathLike[str]) -> None:
+    """Write a BIF file, which appears only when it is complete."""
+    text = write_text(content.network, content.positions)
     if os.fspath(path).lower().endswith(".gz"):
         write_atomically(path, gzip.compress(text.encode(), mtime=0))
     else:
@@ -70,12 +72,16 @@ def read_text(text: str, source: str = "text") -> Network:
     >>> network.query("rain", {"wet grass": "no"}).tolist()
     [1.0, 0.0]
     """
+    return build_network(_read_blocks(text, source))
+
+
+def _read_blocks(text: str, source: str) -> BifBlocks:
     blocks = BifBlocks(TokenReader(text, source))
     blocks.read()
-    return build_network(blocks)
+    return blocks
 
 
-def write_text(network: Network) -> str:
+def write_text(network: Network, positions: Positions | None = None) -> str:
     """Return the text of a BIF file, with every number to the last bit.
 
     Examples
@@ -85,17 +91,20 @@ def write_text(network: Network) -> str:
     True
     """
     parts = ["network unknown {\n}\n"]
-    parts += [_write_variable(variable) for variable in network.variables]
+    places = positions or {}
+    parts += [_write_variable(each, places.get(each.name)) for each in network.variables]
     parts += [_write_family(network, name) for name in network.names]
     return "".join(parts)
 
 
-def _write_variable(variable: Variable) -> str:
+def _write_variable(variable: Variable, place: tuple[float, float] | None) -> str:
     states = ", ".join(map(quote, variable.states or ()))
-    latent = "  property latent = true;\n" if variable.latent else ""
+    properties = "  property latent = true;\n" if variable.latent else ""
+    if place is not None:
+        properties += f"  property position = ({place[0]:g}, {place[1]:g});\n"
     return (
         f"variable {quote(variable.name)} {{\n"
-        f"  type discrete [ {variable.n_states} ] {{ {states} }};\n{latent}}}\n"
+        f"  type discrete [ {variable.n_states} ] {{ {states} }};\n{properties}}}\n"
     )
 
 

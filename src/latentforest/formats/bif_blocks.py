@@ -11,6 +11,9 @@ from latentforest.data.variable import Variable
 from latentforest.errors import DataError
 from latentforest.formats.tokens import TokenReader, shorten, split_names
 
+_NUMBER = r"\s*([-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?)\s*"
+_POSITION = re.compile(rf"position\s*=?\s*\({_NUMBER},{_NUMBER}\)\s*", re.IGNORECASE)
+
 
 class ProbabilityEntry(NamedTuple):
     """Numbers for one combination of the parents' states, for all, or for those not mentioned."""
@@ -40,6 +43,7 @@ class BifBlocks:
     tokens: TokenReader
     variables: dict[str, Variable] = field(default_factory=dict)
     families: list[ProbabilityBlock] = field(default_factory=list)
+    positions: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def read(self) -> None:
         """Read all blocks."""
@@ -88,7 +92,9 @@ class BifBlocks:
         states, latent = None, False
         for place, word in self._list_attributes("type", "property"):
             if word == "property":
-                latent = latent or _is_latent(tokens.take_until(";"))
+                words = tokens.take_until(";")
+                latent = latent or _is_latent(words)
+                self._read_position(name, words)
             elif states is not None:
                 tokens.fail(f"variable {name!r} has a second type", place)
             else:
@@ -101,6 +107,12 @@ class BifBlocks:
             self.variables[name] = Variable(name, tuple(states), latent)
         except DataError as error:
             tokens.fail(str(error), start)
+
+    def _read_position(self, name: str, words: list[str]) -> None:
+        """Keep the place of a variable in a drawing, if that is what a property says."""
+        found = _POSITION.fullmatch("".join(words))
+        if found:
+            self.positions[name] = (float(found.group(1)), float(found.group(2)))
 
     def _read_states(self, name: str, place: int) -> list[str]:
         """Read what follows ``type``."""

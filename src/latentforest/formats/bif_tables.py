@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from latentforest.errors import FileFormatError, FileFormatWarning, ModelError
 from latentforest.formats.bif_blocks import BifBlocks, ProbabilityBlock, ProbabilityEntry
+from latentforest.formats.families import scale_rows
 from latentforest.formats.tokens import TokenReader, shorten, split_names
 from latentforest.model.network import Network
 from latentforest.model.parameters import TOLERANCE
 from latentforest.model.structure import Structure
 
-MAX_DEVIATION = 0.01  # of the sum of a row from one that rounding explains
 MAX_ROWS = 2**24  # of a table that a default fills
 
 
@@ -152,9 +152,8 @@ class _TableReader:
         self, table: NDArray[np.float64], places: list[int], hint: str = ""
     ) -> NDArray[np.float64]:
         """Refuse rows that are no distributions, and scale those that rounding keeps from one."""
-        sums = table.sum(axis=1)
-        good = np.all(table >= 0, axis=1) & (np.abs(sums - 1) <= MAX_DEVIATION + TOLERANCE)
-        for row in np.flatnonzero(~good).tolist():
+        bad, sums = scale_rows(table)
+        for row in bad.tolist():
             where = f", {self._describe(row)}" if self._parents else ""
             self._blocks.tokens.fail(
                 f"table of {self._name!r}{where}: expected probabilities that sum to one, "
@@ -163,7 +162,6 @@ class _TableReader:
             )
         off = np.flatnonzero(np.abs(sums - 1) > TOLERANCE)
         self.rounded = [(float(sums[row]), places[row]) for row in off]
-        table[off] /= sums[off, np.newaxis]
         return table
 
     def _describe(self, row: int) -> str:

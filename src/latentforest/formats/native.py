@@ -1,5 +1,18 @@
 """The library's own file, which holds everything that a network has: JSON."""
 
-from latentforest.model.document import load, save
+from __future__ import annotations
 
-__all__ = ["load", "save"]
+import os
+
+from latentforest.formats.content import ModelContent
+from latentforest.model import document
+
+
+def read(path: str | os.PathLike[str]) -> ModelContent:
+    """Read a JSON file."""
+    return ModelContent(document.load(path))
+
+
+def write(content: ModelContent, path: str | os.PathLike[str]) -> None:
+    """Write a JSON file, which appears only when it is complete."""
+    document.save(content.network, path)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
-from latentforest.errors import ModelError, ParameterError
+from latentforest.errors import ModelError
 from latentforest.model import drawing, elimination, graphs, sampling, transform
 from latentforest.model.evidence import Evidence, read_evidence, read_targets
 from latentforest.model.gaussian import Mixture
@@ -359,18 +360,23 @@ class Network:
         return sampling.draw_rows(self._structure, self._parameters, n_rows, random_state, latents)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a JSON file that `load` reads back exactly.
+        """Write the network to a file, in the format that the end of its name says.
 
-        `latentforest.save` writes other formats, and so such names are refused here.
+        The same as `latentforest.save`.
         """
-        from latentforest.model import document
+        importlib.import_module("latentforest.formats").save(self, path)
 
-        if os.fspath(path).endswith((".bif", ".gz")):
-            raise ParameterError(
-                f"path: got {os.fspath(path)!r}, but Network.save writes JSON; "
-                "latentforest.save(network, path) writes BIF"
-            )
-        document.save(self, path)
+    def to_pgmpy(self) -> Any:
+        """Return the network as pgmpy's ``DiscreteBayesianNetwork``; `from_pgmpy` reads it."""
+        return _find_objects().to_pgmpy(self)
+
+    def to_pyagrum(self) -> Any:
+        """Return the network as pyAgrum's ``BayesNet``; `from_pyagrum` reads it."""
+        return _find_objects().to_pyagrum(self)
+
+    def to_networkx(self) -> Any:
+        """Return the graph as networkx's ``DiGraph`` with tables; `from_networkx` reads it."""
+        return _find_objects().to_networkx(self)
 
     def to_dot(self) -> str:
         """Describe the graph in the DOT language: latents as ellipses, the others as boxes."""
@@ -400,6 +406,11 @@ class Network:
 
     def __reduce__(self) -> tuple[type[Network], tuple[Structure, NDArray[np.float64], int]]:
         return Network, (self._structure, self._parameters, self._n_tied)
+
+
+def _find_objects() -> Any:
+    """Load the converters when they are asked for: formats know networks, not the reverse."""
+    return importlib.import_module("latentforest.formats.objects")
 
 
 def _read_tied(structure: Structure, n_tied: int) -> int:
