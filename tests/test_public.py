@@ -43,6 +43,7 @@ PUBLIC = [
     "Variable",
     "__version__",
     "average_networks",
+    "compare",
     "cross_validate",
     "datasets",
     "dominates",

@@ -18,6 +18,7 @@ _HOMES = {
     "Variable": "latentforest.data",
     "__version__": "latentforest.version",
     "average_networks": "latentforest.search.averaging.networks",
+    "compare": "latentforest.scores.model_comparison",
     "cross_validate": "latentforest.scores",
     "datasets": "latentforest.datasets",
     "dominates": "latentforest.search.glc.dominance",

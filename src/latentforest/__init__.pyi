@@ -34,6 +34,7 @@ from latentforest.scores import (
     marginal_likelihood,
     tree_distance,
 )
+from latentforest.scores.model_comparison import compare
 from latentforest.search.averaging.networks import average_networks
 from latentforest.search.averaging.trees import TreeAverage
 from latentforest.search.glc.dominance import dominates, marginally_equivalent
@@ -71,6 +72,7 @@ __all__ = [
     "Variable",
     "__version__",
     "average_networks",
+    "compare",
     "cross_validate",
     "datasets",
     "dominates",
