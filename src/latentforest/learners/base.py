@@ -25,7 +25,7 @@ from latentforest.errors import DataError, DataWarning, ParameterError
 from latentforest.estimation.priors import Smoothing
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
-from latentforest.kernels.types import AnyArray, FloatArray
+from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 from latentforest.learners.column_prediction import (
     find_probabilities,
     hide_column,
@@ -176,15 +176,42 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Let go of the training table, which nothing needs any more."""
         self._training = None
 
+    @property
+    def predictive_network_(self) -> Network:
+        """The network with the parameters that meet new rows: what ``smoothing`` makes of it."""
+        check_is_fitted(self, "network_")
+        return self.network_.predictive
+
     def score_samples(self, X: Any) -> FloatArray:
-        """Return the log-likelihood of each row."""
-        return self._rows(self._encode(X)).log_likelihoods()
+        """Return the log-likelihood of each row under the predictive parameters."""
+        return self._predictive_rows(self._encode(X)).log_likelihoods()
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the weighted mean log-likelihood per row."""
+        """Return the weighted mean log-likelihood per row under the predictive parameters."""
         dataset = weigh(self._encode(X), sample_weight)
-        values, used = self._rows(dataset).log_likelihoods(), dataset.weights > 0
+        values, used = self._predictive_rows(dataset).log_likelihoods(), dataset.weights > 0
         return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
+
+    def row_notes(self, X: Any) -> AnyArray:
+        """Say of each row whether there is something odd about it.
+
+        Returns
+        -------
+        ndarray of str objects, of shape (n_rows,)
+            "" for an ordinary row; "unseen" if it has a value that is none of the column's states
+            and counts as missing; "impossible" if the reported model (``network_``) gives it
+            probability zero; "unseen, impossible" if both.
+
+        Examples
+        --------
+        >>> from latentforest import ChowLiu
+        >>> model = ChowLiu().fit({"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", "v"]})
+        >>> model.row_notes({"a": ["x", "x"], "b": ["u", "v"]}).tolist()
+        ['', 'impossible']
+        """
+        dataset = self._encode(X)
+        impossible = np.isneginf(self._rows(dataset).log_likelihoods())
+        return note_rows(dataset.unseen_rows, impossible)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
         """Draw rows from the learned network."""
@@ -245,7 +272,12 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return encode_like(X, self.variables_)
 
     def _rows(self, dataset: Dataset) -> Rows:
+        """What the reported model says of rows."""
         return Rows(self.network_, PatternedData(dataset, self.n_jobs))
+
+    def _predictive_rows(self, dataset: Dataset) -> Rows:
+        """What the model says of rows with the parameters for new ones."""
+        return Rows(self.network_.predictive, PatternedData(dataset, self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -360,6 +392,13 @@ def _keep_table(table: Dataset) -> Dataset | None:
     is_categorical = all(variable.is_categorical for variable in table.variables)
     is_small = table.n_rows * table.n_columns <= KEPT_VALUES
     return table if is_categorical and is_small else None
+
+
+def note_rows(unseen: BoolArray, impossible: BoolArray) -> AnyArray:
+    """Put into words which rows have unknown values, and which are impossible."""
+    notes = np.array(["", "unseen", "impossible", "unseen, impossible"], dtype=object)
+    noted: AnyArray = notes[unseen.astype(np.intp) + 2 * impossible]
+    return noted
 
 
 def draw_seed(random_state: Any) -> int:
