@@ -226,10 +226,15 @@ class Dataset:
         data._unseen = self._unseen
         return data
 
-    def with_seen_states(self) -> Dataset:
+    def with_seen_states(self, but: Collection[str] = ()) -> Dataset:
         """Return the same table without the states that no row of positive weight has.
 
         A column of which nothing is seen keeps its states.
+
+        Parameters
+        ----------
+        but
+            Names of further columns that keep their states.
 
         Examples
         --------
@@ -239,13 +244,15 @@ class Dataset:
         """
         variables, columns = list(self._variables), list(self._columns)
         for j, variable in enumerate(variables):
-            states = variable.states
+            states = variable.states if variable.name not in but else None
             seen: list[int] = np.flatnonzero(self.counts(variable.name)).tolist() if states else []
             if states and 0 < len(seen) < len(states):
                 codes = np.full(len(states) + 1, -1)
                 codes[seen] = np.arange(len(seen))
                 variables[j] = replace(variable, states=tuple(states[k] for k in seen))
                 columns[j] = codes[columns[j]]
+        if variables == list(self._variables):
+            return self
         return Dataset(variables, columns, self._weights)
 
     def merged(self) -> tuple[Dataset, NDArray[np.intp]]:

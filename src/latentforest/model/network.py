@@ -185,8 +185,24 @@ class Network:
 
     @property
     def dimension(self) -> int:
-        """Number of free parameters."""
-        return self._structure.dimension - self._n_tied
+        """Number of free parameters.
+
+        States of observed variables that have probability zero in every case do not count: they
+        were declared, but never seen.
+        """
+        return self._count_possible() - self._n_tied
+
+    def _count_possible(self) -> int:
+        """Count the parameters of states that can occur."""
+        if self._parameters.all():
+            return self._structure.dimension
+        from latentforest.model.state_edits import possible_states, replace_variables
+
+        states = {each.name: possible_states(self, each) for each in self.variables}
+        if all(each.states == states[each.name] for each in self.variables):
+            return self._structure.dimension
+        few = [Variable(each.name, states[each.name], each.latent) for each in self.variables]
+        return replace_variables(self._structure, few).dimension
 
     @property
     def n_tied(self) -> int:
