@@ -9,7 +9,7 @@ the column, so that no declared state has probability zero; their weights are ch
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from latentforest.estimation.pseudo_count_weights import (
     weigh_gaussian_rows,
     weigh_table_rows,
 )
-from latentforest.inference.engine import Engine, make_engine
+from latentforest.inference.engine import NO_TIES, Engine, Ties, make_engine
 from latentforest.inference.forest import PatternedData
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
@@ -32,8 +32,6 @@ from latentforest.model.structure import Structure
 AUTO, FOLDS = "auto", "cv"
 STEPS = EMSettings(max_iterations=50, tolerance=1e-7, accelerate=False)
 ONE_STEP = EMSettings(max_iterations=1, tolerance=1e-7, accelerate=False)
-
-Ties = Mapping[str, Collection[str]]
 
 
 def check_smoothing(smoothing: Smoothing, structure: Structure) -> None:
@@ -51,7 +49,7 @@ def estimate_predictive(
     network: Network,
     data: PatternedData,
     smoothing: Smoothing,
-    ties: Ties | None = None,
+    ties: Ties = NO_TIES,
     is_late: bool = False,
 ) -> FloatArray | None:
     """Estimate the parameters for new rows; nothing if they are the network's own.
@@ -71,7 +69,7 @@ def estimate_predictive(
     """
     if is_none(smoothing):
         return None
-    engine = make_engine(network.structure, data, **(ties or {}))
+    engine = make_engine(network.structure, data, shared=ties.shared, equal=ties.equal)
     if isinstance(smoothing, str) and smoothing in (AUTO, FOLDS):
         prior = weigh_families(engine, network)
         if smoothing == FOLDS and not is_late:
@@ -148,7 +146,8 @@ class _Sizes:
             table = structure.table_view(self._counts, parents[0])
             found = table.reshape(-1, table.shape[-1]).sum(axis=0)
             if found.sum() > 0:
-                return found * (total / found.sum())
+                scaled: FloatArray = found * (total / found.sum())
+                return scaled
         joint: FloatArray = total * self._network.query(list(parents)).ravel()
         return joint
 

@@ -12,12 +12,11 @@ import numpy as np
 
 from latentforest.kernels.types import FloatArray
 
-TABLE_WEIGHTS = np.geomspace(0.05, 5000.0, 26)
+TABLE_WEIGHTS = np.geomspace(0.5, 5000.0, 24)
 GAUSSIAN_WEIGHTS = np.geomspace(0.001, 30.0, 24)
 CELL_WEIGHTS = np.geomspace(0.01, 30.0, 25)
 N_ROUNDS = 20  # of EM over the shares of the grid's weights
 SHARE = 1.0  # pseudo-rows that the shares start with, all weights alike
-UNIFORM = 0.01  # observations that a column's marginal gets for the sake of its unseen states
 
 
 def shape_marginal(counts: FloatArray) -> FloatArray:
@@ -88,8 +87,6 @@ def weigh_gaussian_rows(
     spread
         Covariances of the columns, ``(d, d)``.
     """
-    from scipy.special import multigammaln
-
     d = spread.shape[-1]
     basis = np.linalg.inv(np.linalg.cholesky(spread))  # columns become uncorrelated
     own = basis @ covariances @ basis.T * totals[:, None, None]
@@ -100,21 +97,21 @@ def weigh_gaussian_rows(
         freedom, pull = w + d - 1.0, w * totals / (w + totals)
         scatter = w * np.eye(d) + own + pull[:, None, None] * outer
         after = np.linalg.slogdet(scatter)[1]
-        evidence[:, g] = multigammaln_rows(0.5 * (freedom + totals), d) - multigammaln(
-            0.5 * freedom, d
-        )
+        evidence[:, g] = _log_gamma(0.5 * (freedom + totals), d)
+        evidence[:, g] -= _log_gamma(np.array([0.5 * freedom]), d)
         evidence[:, g] += 0.5 * freedom * d * np.log(w) - 0.5 * (freedom + totals) * after
         evidence[:, g] += 0.5 * d * np.log(w / (w + totals))
     return _average(evidence, totals, GAUSSIAN_WEIGHTS)
 
 
-def multigammaln_rows(values: FloatArray, d: int) -> FloatArray:
-    """Logarithm of the multivariate gamma function but for a constant factor."""
+def _log_gamma(values: FloatArray, d: int) -> FloatArray:
+    """Logarithm of the multivariate gamma function."""
     from scipy.special import gammaln
 
     steps = 0.5 * np.arange(d)
     result: FloatArray = gammaln(values[:, None] - steps).sum(axis=1)
-    return result + 0.25 * d * (d - 1) * np.log(np.pi)
+    result += 0.25 * d * (d - 1) * np.log(np.pi)
+    return result
 
 
 def _average(evidence: FloatArray, totals: FloatArray, weights: FloatArray) -> FloatArray:
@@ -132,5 +129,5 @@ def _average(evidence: FloatArray, totals: FloatArray, weights: FloatArray) -> F
     given = relative * shares
     given /= given.sum(axis=1, keepdims=True)
     kept = np.sum(given / (totals[:, None] + weights), axis=1)
-    result: FloatArray = 1.0 / kept - totals
-    return np.maximum(result, weights[0])
+    result: FloatArray = np.maximum(1.0 / kept - totals, weights[0])
+    return result

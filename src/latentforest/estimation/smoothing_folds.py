@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-
 import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.dealing import count_observations, deal
 from latentforest.estimation.em import EMSettings, fit
-from latentforest.inference.engine import Engine, make_engine
+from latentforest.inference.engine import NO_TIES, Engine, Ties, make_engine
 from latentforest.inference.forest import PatternedData
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
@@ -25,7 +23,7 @@ def choose_factor(
     network: Network,
     data: PatternedData,
     prior: FloatArray,
-    ties: Mapping[str, Collection[str]] | None = None,
+    ties: Ties = NO_TIES,
 ) -> float:
     """Return the factor of the pseudo-counts that predicts rows best which were not fitted.
 
@@ -52,7 +50,7 @@ def choose_factor(
             continue
         train = PatternedData(table.with_weights(left).take(left > 0))
         test = PatternedData(table.with_weights(held_out).take(held_out > 0))
-        fitting = make_engine(network.structure, train, **(ties or {}))
+        fitting = make_engine(network.structure, train, shared=ties.shared, equal=ties.equal)
         judging = make_engine(network.structure, test)
         start = fit(fitting, network.parameters, prior, FIRST_STEPS, names_bounded=False)
         scores += [_judge(fitting, judging, start.parameters, f * prior) for f in FACTORS]

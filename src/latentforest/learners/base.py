@@ -28,12 +28,9 @@ from latentforest.errors import (
     ParameterError,
     UnobservedStatesWarning,
 )
-from latentforest.estimation.predictive_parameters import (
-    Ties,
-    check_smoothing,
-    estimate_predictive,
-)
+from latentforest.estimation.predictive_parameters import check_smoothing, estimate_predictive
 from latentforest.estimation.priors import Smoothing
+from latentforest.inference.engine import NO_TIES, Ties
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
@@ -64,7 +61,7 @@ class Learned:
     log_likelihood: float
     history: Table
     attributes: dict[str, Any] = field(default_factory=dict)
-    ties: Ties = field(default_factory=dict)
+    ties: Ties = NO_TIES
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,9 @@ def check_has_states(network: Network, column: str) -> None:
 
 def name_states(network: Network, column: str, probabilities: FloatArray) -> AnyArray:
     """Return the most probable state in each row."""
-    labels: AnyArray = np.array(network.structure.states(column), dtype=object)
-    return labels[np.argmax(probabilities, axis=1)]
+    states = np.array(network.structure.states(column), dtype=object)
+    labels: AnyArray = states[np.argmax(probabilities, axis=1)]
+    return labels
 
 
 def predict_numbers(network: Network, rows: Dataset, column: str, n_jobs: int | None) -> AnyArray:

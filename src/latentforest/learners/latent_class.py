@@ -26,7 +26,7 @@ from latentforest.errors import DataError, LatentForestWarning, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, is_none, pseudo_counts
 from latentforest.estimation.starts import count_starts, random_starts
-from latentforest.inference.engine import Engine, make_engine
+from latentforest.inference.engine import Engine, Ties, make_engine
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.direct_effects import Effects, link_columns, list_further, read_effects
@@ -232,13 +232,13 @@ class LatentClass(LatentLearner):
             ties=self._tie(best.network.structure),
         )
 
-    def _tie(self, structure: Structure) -> dict[str, tuple[str, ...]]:
+    def _tie(self, structure: Structure) -> Ties:
         """Say which variances are the same for all classes, or for all columns."""
         names = structure.continuous
-        return {
-            "shared": names if self.covariance.startswith("shared") else (),
-            "equal": names if self.covariance.endswith("spherical") else (),
-        }
+        return Ties(
+            names if self.covariance.startswith("shared") else (),
+            names if self.covariance.endswith("spherical") else (),
+        )
 
     @property
     def fit_table_(self) -> Table:
@@ -296,7 +296,7 @@ class LatentClass(LatentLearner):
         began = time.monotonic()
         plain = make_structure(work.data.dataset.variables, n_states, self.covariance)
         structure = link_columns(plain, effects)
-        engine = make_engine(structure, work.data, **self._tie(structure))
+        engine = make_engine(structure, work.data, None, *self._tie(structure))
         n_starts = count_starts(engine) if self.n_starts is None else int(self.n_starts)
         starts = random_starts(structure, work.data.dataset, n_starts, work.seed + n_states)
         starts = np.concatenate([starts, _start_nearby(structure, earlier)])
