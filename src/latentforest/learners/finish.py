@@ -1,4 +1,4 @@
-"""The end of a learner that found a structure: smoothing, and EM on the whole."""
+"""The end of a learner that found a structure: EM on the whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import Work
-from latentforest.learners.smoothing import choose_pseudo_count
 from latentforest.model import Network
 
 FINAL_TOLERANCE = 1e-9
@@ -22,7 +21,7 @@ def finish(
     work: Work,
     network: Network,
     log_likelihood: float,
-    smoothing: Smoothing,
+    prior: Smoothing,
     settings: EMSettings,
     was_interrupted: bool = False,
     keeps_roots: bool = False,
@@ -37,8 +36,8 @@ def finish(
         The table, the clock and whom to tell.
     network, log_likelihood
         What was found, fitted by maximum likelihood.
-    smoothing
-        Pseudo-counts as for ``pseudo_counts``, or "cv" for the number that predicts best.
+    prior
+        As for ``pseudo_counts``.
     settings
         Of the EM so far; the last one goes on for longer and to a higher precision.
     was_interrupted
@@ -46,30 +45,19 @@ def finish(
     keeps_roots
         Whether links keep their directions; otherwise a forest gets the cheapest roots.
     """
-    smoothing = choose_smoothing(work, network, smoothing)
     if not keeps_roots:
         network = reroot(network, work.data)
-    prior = pseudo_counts(network.structure, smoothing)
+    counts = pseudo_counts(network.structure, prior)
     settings = EMSettings(10 * settings.max_iterations, min(settings.tolerance, FINAL_TOLERANCE))
     deadline = time.monotonic() if was_interrupted else work.deadline
     try:
         engine = make_engine(network.structure, work.data)
-        result = fit(engine, network.parameters, prior, settings, deadline=deadline)
+        result = fit(engine, network.parameters, counts, settings, deadline=deadline)
     except KeyboardInterrupt:  # before the first iteration was over
         monitor = Monitor(reason="it was interrupted", was_interrupted=True)
         result = FitResult(network.parameters, log_likelihood, log_likelihood, monitor)
     warn_of_bounds(result)
     return result, network.with_parameters(result.parameters)
-
-
-def choose_smoothing(work: Work, network: Network, smoothing: Smoothing) -> Smoothing:
-    """Return the pseudo-counts asked for, or those that predict best."""
-    if smoothing != "cv":
-        return smoothing
-    if work.is_late():
-        return 1.0
-    work.say("smoothing: cross-validation")
-    return choose_pseudo_count(network, work.table, work.data.n_jobs)
 
 
 def warn_of_bounds(result: FitResult) -> None:
@@ -78,7 +66,7 @@ def warn_of_bounds(result: FitResult) -> None:
         warnings.warn(
             "some states have nearly the same value in all their rows of the columns "
             f"{_list(result.bounded)}; their variances were kept from shrinking further (fewer "
-            "states, or smoothing, may avoid this)",
+            "states, or prior=, may avoid this)",
             VarianceWarning,
             stacklevel=5,
         )
