@@ -1,16 +1,15 @@
-"""What the states of a latent variable mean: its children's probabilities, means, deviations."""
+"""What the states of a latent variable mean, printed: the profiles of its children."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentforest.cli.output import make_table
+from latentforest.model.profiles import Profile, compute_profiles
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,89 +18,17 @@ if TYPE_CHECKING:
 
     from latentforest.model import Network
 
-Floats = NDArray[np.float64]
-
 MAX_ROWS = 30  # of a short table
 MAX_VALUES = 5  # of one variable in a short table
 CLEAR = 0.15  # a probability that differs this much from the overall one stands out
 CLEAR_MEAN = 0.5  # and a mean, in overall standard deviations
-MOMENTS = ("mean", "sd")  # shown of a continuous variable
-N_NODES = 40  # of the quadrature for its mutual information
 NAME_WIDTH, VALUE_WIDTH, GAP = 24, 16, 2  # characters; longer names are folded
 MAX_PLACES = 6  # decimal places of a mean; smaller numbers are written with an exponent
 MIN_COLUMNS = 3  # states that are shown however narrow the terminal
 
 
-@dataclass(frozen=True)
-class Profile:
-    """The distribution of one variable overall, and given each state of a latent variable.
-
-    Of a continuous variable these are mean and standard deviation, in place of probabilities.
-    ``information`` is their mutual information: how much the variable tells about the state.
-    """
-
-    name: str
-    states: tuple[str, ...]
-    overall: Floats
-    given: Floats
-    information: float
-    is_continuous: bool = False
-
-
 # A profile and the codes of the values to show of it.
 Shown = tuple[Profile, Sequence[int]]
-
-
-def compute_profiles(network: Network, latent: str) -> list[Profile]:
-    """Profiles of a latent variable's children, the most telling first."""
-    sizes = network.marginal(latent)
-    structure = network.structure
-    profiles = []
-    for name in structure.children(latent):
-        if name in structure.continuous:
-            profiles.append(_profile_numbers(network, latent, name, sizes))
-            continue
-        given = _condition(network, latent, name)
-        overall = sizes @ given
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(given > 0, given * np.log(given / overall), 0.0)
-        information = float(sizes @ terms.sum(axis=1))
-        profiles.append(Profile(name, structure.states(name), overall, given, information))
-    return sorted(profiles, key=lambda profile: -round(profile.information, 12))
-
-
-def _profile_numbers(network: Network, latent: str, name: str, sizes: Floats) -> Profile:
-    """Profile of a continuous variable."""
-    mixtures = [network.mixture(name, {latent: k}) for k in range(len(sizes))]
-    means = np.array([mixture.mean for mixture in mixtures])
-    variances = np.array([mixture.variance for mixture in mixtures])
-    overall = sizes @ means
-    variance = sizes @ (variances + (means - overall) ** 2)
-    given = np.stack([means, np.sqrt(variances)], axis=1)
-    information = _measure_information(sizes, means, np.sqrt(variances))
-    moments = np.array([overall, np.sqrt(variance)])
-    return Profile(name, MOMENTS, moments, given, information, is_continuous=True)
-
-
-def _measure_information(sizes: Floats, means: Floats, deviations: Floats) -> float:
-    """Mutual information of a mixture of Gaussians and its component, by quadrature."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(N_NODES)
-    x = means[:, None] + deviations[:, None] * nodes
-    z = (x[:, :, None] - means) / deviations
-    logs = -0.5 * z**2 - np.log(deviations)
-    with np.errstate(divide="ignore"):
-        mixed = np.logaddexp.reduce(logs + np.log(sizes), axis=2)
-    own = -0.5 * nodes**2 - np.log(deviations)[:, None]
-    return float(sizes @ ((own - mixed) @ weights) / weights.sum())
-
-
-def _condition(network: Network, latent: str, name: str) -> Floats:
-    """P(child | latent), ``(n_latent_states, n_states)``."""
-    if network.structure.parents(name) == (latent,):
-        return network.cpd(name)
-    joint = network.query([latent, name])
-    total = joint.sum(axis=1, keepdims=True)
-    return np.where(total > 0, joint / np.where(total > 0, total, 1), 1 / joint.shape[1])
 
 
 def print_profiles(console: Console, network: Network, latent: str, brief: bool) -> None:
