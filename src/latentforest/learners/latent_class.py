@@ -219,7 +219,7 @@ class LatentClass(LatentLearner):
             attributes={
                 "n_states": best.n_states,
                 "direct_effects": best.effects,
-                "class_sizes": best.network.cpd(best.network.latents[0]),
+                "class_sizes": best.network.table_view(best.network.latents[0]),
                 "monitor": best.result.monitor,
                 "bivariate_residuals": best.residuals,
                 "interrupted": was_interrupted,
@@ -455,8 +455,8 @@ def _names_of_the_class() -> Iterator[str]:
 def order_classes(network: Network) -> Network:
     """Sort the classes by size, largest first; equal ones by their tables."""
     name = network.latents[0]
-    sizes = network.cpd(name)
-    tables = [network.cpd(column) for column in network.observed]
+    sizes = network.table_view(name)
+    tables = [network.table_view(column) for column in network.observed]
     profile = np.concatenate([table.reshape(len(sizes), -1) for table in tables], axis=1)
     keys = [(-round(float(size), 12), *row) for size, row in zip(sizes, profile, strict=True)]
     return network.relabelled(name, sorted(range(len(sizes)), key=lambda k: keys[k]))
@@ -475,7 +475,7 @@ def _describe(
         data.total_weight,
         compute_entropy([posterior], weights),
     )
-    sizes: FloatArray = network.cpd(network.latents[0])
+    sizes: FloatArray = network.table_view(network.latents[0])
     row: dict[str, Any] = {
         "n_states": len(sizes),
         "log_likelihood": result.log_likelihood,

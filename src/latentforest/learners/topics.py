@@ -70,9 +70,9 @@ def find_words(network: Network, layers: Layers) -> dict[str, dict[str, Word]]:
             if child in layer and layer[above] <= layer[child]:  # a link within the top layer
                 break
             if child == name and is_number:  # a mixture of its Gaussians, however far below
-                means, variances = network.cpd(name).T
+                means, variances = network.table_view(name).T
             else:
-                table = network.cpd(child) @ table
+                table = network.table_view(child) @ table
             given[above][name] = TopicGaussian(table, means, variances) if is_number else table
             child = above
     return given
