@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from latentforest.cli.output import make_table
 from latentforest.cli.show import describe_network, print_model
+from latentforest.model.printing import make_table
 
 if TYPE_CHECKING:
     from rich.console import Console

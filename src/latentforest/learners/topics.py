@@ -11,9 +11,9 @@ from scipy.special import ndtr
 from latentforest.data.table import Table
 from latentforest.inference.information import table_information
 from latentforest.inference.messages import find_marginals
-from latentforest.inference.mixed_information import information_of_mixtures
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model import Network
+from latentforest.model.gaussian import information_of_mixtures
 
 Layers = Sequence[Sequence[str]]  # names of the latent variables, from the words upwards
 

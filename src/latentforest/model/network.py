@@ -11,9 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.labelled import LabelledArray
+from latentforest.data.table import Table
 from latentforest.data.variable import Variable
 from latentforest.errors import ModelError, ParameterError
-from latentforest.model import drawing, elimination, graphs, labels, sampling, transform
+from latentforest.model import (
+    drawing,
+    elimination,
+    graphs,
+    labels,
+    profiles,
+    sampling,
+    transform,
+)
 from latentforest.model.evidence import Evidence, read_evidence, read_targets
 from latentforest.model.gaussian import Mixture
 from latentforest.model.parameters import pack_tables, read_parameters
@@ -259,6 +268,38 @@ class Network:
         names = read_targets(self._structure, targets, codes)
         joint = elimination.compute_joint(self._structure, self._parameters, names, codes)
         return labels.label_joint(self._structure, names, codes, joint)
+
+    def profiles(self, latent: str | None = None, columns: Sequence[str] | None = None) -> Table:
+        """Say what the states of latent variables mean: the distribution of columns in each.
+
+        Parameters
+        ----------
+        latent
+            Name of a latent variable; by default all of them that have children.
+        columns
+            Names of any variables; by default the children of the latent variable.
+
+        Returns
+        -------
+        table
+            First a row with the sizes of the states, then the variables, the most telling first:
+            ``column``; its ``value`` (of continuous ones ``mean`` and ``sd``); ``bits``, the mutual
+            information with the latent variable; ``all``, the probability of the value; and that
+            in each state, by the names of the states. If there are several latent variables, the
+            first column names the ``latent`` one.
+
+        Examples
+        --------
+        >>> health, fever = Variable.hidden("health", 2), Variable("fever", ("no", "yes"))
+        >>> tables = {"health": [0.75, 0.25], "fever": [[1, 0], [0.5, 0.5]]}
+        >>> network = Network.from_tables([health, fever], {"fever": "health"}, tables)
+        >>> print(network.profiles())
+        column  value   bits    all      1      2
+        health   size         1.000  0.750  0.250
+         fever     no  0.294  0.875  1.000  0.500
+         fever    yes  0.294  0.125  0.000  0.500
+        """
+        return profiles.tabulate_profiles(self, latent, columns)
 
     def most_probable(
         self, evidence: Evidence | None = None, targets: Sequence[str] | None = None

@@ -1,14 +1,16 @@
-"""What the states of a latent variable mean, printed: the profiles of its children."""
+"""What the states of latent variables mean, printed: the profiles of their children."""
 
 from __future__ import annotations
 
+import io
 import math
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from latentforest.cli.output import make_table
 from latentforest.model.profiles import Profile, compute_profiles
 
 if TYPE_CHECKING:
@@ -16,8 +18,10 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from latentforest.model import Network
+    from latentforest.model.network import Network
 
+WIDTH = 88  # characters, where there is no terminal
+MAX_LATENTS = 3  # whose profiles are printed unless all are asked for
 MAX_ROWS = 30  # of a short table
 MAX_VALUES = 5  # of one variable in a short table
 CLEAR = 0.15  # a probability that differs this much from the overall one stands out
@@ -31,7 +35,54 @@ MIN_COLUMNS = 3  # states that are shown however narrow the terminal
 Shown = tuple[Profile, Sequence[int]]
 
 
-def print_profiles(console: Console, network: Network, latent: str, brief: bool) -> None:
+def write_profiles(network: Network) -> str:
+    """Write what the first latent variables of a network mean, as plain text."""
+    from rich.console import Console
+
+    width = shutil.get_terminal_size().columns if _is_terminal() else WIDTH
+    console = Console(
+        file=io.StringIO(),
+        width=width,
+        color_system=None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    with console.capture() as captured:
+        print_latents(console, network, brief=True, hint="profiles() has all.")
+    return "\n".join(line.rstrip() for line in captured.get().split("\n")).rstrip("\n")
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def print_latents(console: Console, network: Network, brief: bool, hint: str) -> None:
+    """Print the profiles of the first latent variables, or everything of all of them.
+
+    Parameters
+    ----------
+    console
+        Of rich.
+    network
+        Any network.
+    brief
+        Whether to leave out what does not fit on the screen, with a note.
+    hint
+        The end of the note: how to see the rest.
+    """
+    latents = [name for name in network.latents if network.structure.children(name)]
+    shown = latents[:MAX_LATENTS] if brief else latents
+    for name in shown:
+        console.print()
+        print_profiles(console, network, name, brief, hint)
+    if len(shown) < len(latents):
+        note = f"Shown: {len(shown)} of {len(latents)} latent variables. {hint}"
+        console.print(note, style="dim", soft_wrap=True)
+
+
+def print_profiles(console: Console, network: Network, latent: str, brief: bool, hint: str) -> None:
     """Print the profiles of a latent variable: the most telling part of them, or everything.
 
     What does not fit on the screen is left out with a note, or follows in further tables.
@@ -53,7 +104,7 @@ def print_profiles(console: Console, network: Network, latent: str, brief: bool)
     if brief and n_states > per_table:
         left_out.append(f"{per_table} of {n_states} states")
     if left_out:
-        note = f"Shown: {'; '.join(left_out)}. 'latentforest show --tables' prints all."
+        note = f"Shown: {'; '.join(left_out)}. {hint}"
         console.print(note, style="dim", soft_wrap=True)
 
 
@@ -148,3 +199,14 @@ def _style(profile: Profile, code: int, k: int, digits: int) -> Text:
         clear = CLEAR_MEAN * profile.overall[1] if code == 0 else math.inf
     style = "bold green" if gap >= clear else "dim" if gap <= -clear else ""
     return Text(_write(profile, code, value, digits), style=style)
+
+
+def make_table(*headers: str) -> RichTable:
+    """Table with a line under the headers; all columns but the first are aligned right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    for position, header in enumerate(headers):
+        table.add_column(header, justify="right" if position else "left", no_wrap=position > 0)
+    return table
