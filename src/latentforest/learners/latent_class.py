@@ -31,6 +31,7 @@ from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.direct_effects import Effects, link_columns, list_further, read_effects
 from latentforest.learners.finish import warn_of_bounds
+from latentforest.learners.notes import note_edge_of_range
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
@@ -227,12 +228,20 @@ class LatentClass(LatentLearner):
         )
 
     @property
+    def notes_(self) -> tuple[str, ...]:
+        """Hints about the result, in sentences: a number of classes at the edge of its range."""
+        check_is_fitted(self, "network_")
+        asked = _read_counts(self.n_states, self.max_states)
+        greedy, tried = isinstance(self.n_states, str), self.history_["n_states"]
+        return tuple(note_edge_of_range(self.n_states_, tried, asked, greedy))
+
+    @property
     def fit_table_(self) -> Table:
         """One row for each number of classes that was fitted."""
         check_is_fitted(self, "network_")
         if self._fit_table is None:
             rows = [_add_goodness(*each, self._training) for each in self._fitted]
-            self._fit_table = Table.from_rows(rows)
+            self._fit_table = Table.from_rows(rows, self.notes_)
             self._release()
         return self._fit_table
 

@@ -444,6 +444,11 @@ class Network:
     def __str__(self) -> str:
         return drawing.draw_text(self._structure, self._parameters)
 
+    def _repr_html_(self) -> str:
+        from latentforest.model.notebook import write_network
+
+        return write_network(self)
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({len(self.names)} variables, "
