@@ -79,7 +79,7 @@ def test_result_is_that_of_the_estimator(run, table, tmp_path, name):
 
 
 def test_many_steps_are_cut_short(run, table, monkeypatch):
-    monkeypatch.setattr("latentforest.cli.report.MAX_STEPS", 2)
+    monkeypatch.setattr("latentforest.cli.summary.MAX_STEPS", 2)
     result = run("learn", table, "--learner", "east")
     assert re.search(r"on the way to the model; the last 2 of these\n", result.stdout)
     assert " start " not in result.stdout

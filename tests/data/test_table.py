@@ -4,7 +4,8 @@ import sys
 import numpy as np
 import pytest
 
-from latentforest.data.table import Table, format_cell
+from latentforest.data.table import Table
+from latentforest.data.table_text import format_cell
 from latentforest.errors import DataError, MissingExtraError
 
 TABLE = Table({"n": [1, 20], "bic": [-1234.5, math.nan], "name": ["a", None], "ok": [True, False]})

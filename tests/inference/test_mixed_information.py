@@ -16,11 +16,11 @@ from latentforest.inference.mixed_information import (
     gaussian_gain,
     information_about,
     information_matrix,
-    information_of_mixtures,
     kraskov_information,
     mixture_information,
     ross_information,
 )
+from latentforest.model.gaussian import information_of_mixtures
 
 GAUSSIAN = InformationSettings("gaussian")
 

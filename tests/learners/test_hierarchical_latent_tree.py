@@ -6,7 +6,6 @@ import pytest
 from latentforest import HierarchicalLatentTree, Network, Variable
 from latentforest.datasets.generate import generate, random_latent_tree, with_missing
 from latentforest.errors import ParameterError
-from latentforest.inference.mixed_information import information_of_mixtures
 from latentforest.learners.hierarchical_latent_tree import name_topics, stack
 from latentforest.learners.topics import (
     TopicGaussian,
@@ -15,6 +14,7 @@ from latentforest.learners.topics import (
     find_words,
     switch_on,
 )
+from latentforest.model.gaussian import information_of_mixtures
 
 
 @pytest.fixture(scope="module")

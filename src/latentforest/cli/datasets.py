@@ -13,7 +13,6 @@ from latentforest.cli.output import (
     TABLE_FILES,
     check_output,
     make_console,
-    make_table,
     print_json,
     write_columns,
 )
@@ -76,6 +75,8 @@ def _describe(name: str) -> dict[str, Any]:
 
 
 def _print_all(console: Console, described: list[dict[str, Any]]) -> None:
+    from latentforest.model.printing import make_table
+
     table = make_table("name", "observations", "distinct", "columns", "what it is, and its source")
     table.columns[-1].justify, table.columns[-1].no_wrap = "left", False
     for facts in described:

@@ -246,7 +246,7 @@ def run_learner(
 
 def report_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
     """Print the result, and what may be wrong with it."""
-    from latentforest.cli.report import describe_outcome, print_outcome
+    from latentforest.cli.summary import describe_outcome, print_outcome
 
     _warn_of_early_end(outcome)
     if as_json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -19,7 +18,6 @@ from latentforest.formats import FORMATS, PICTURES
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table as RichTable
 
 MODEL_FILES = tuple(FORMATS)
 GRAPH_FILES = tuple(PICTURES)
@@ -60,25 +58,15 @@ def make_console() -> Console:
     return PipedConsole(highlight=False, markup=False, emoji=False)
 
 
-def make_table(*headers: str) -> RichTable:
-    """Table with a line under the headers; all columns but the first are aligned right."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    for position, header in enumerate(headers):
-        table.add_column(header, justify="right" if position else "left", no_wrap=position > 0)
-    return table
-
-
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object; what is not a finite number becomes null."""
     sys.stdout.write(json.dumps(to_plain(value), indent=2, allow_nan=False) + "\n")
 
 
 def to_plain(value: Any) -> Any:
-    """Turn arrays, tables and numbers of any kind into what JSON knows."""
+    """Turn networks, arrays, tables and numbers of any kind into what JSON knows."""
     from latentforest.data.table import Table
+    from latentforest.data.table import to_plain as simplify
     from latentforest.model import Network
     from latentforest.model.document import to_document
 
@@ -86,15 +74,11 @@ def to_plain(value: Any) -> Any:
         return to_document(value)
     if isinstance(value, Table):
         value = list(value.rows())
-    elif hasattr(value, "tolist"):
-        value = value.tolist()
     if isinstance(value, Mapping):
         return {str(key): to_plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [to_plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return str(value) if isinstance(value, Path) else value
+    return simplify(value)
 
 
 def write_columns(columns: Mapping[str, Any], path: Path | None) -> None:

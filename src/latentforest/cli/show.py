@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from latentforest.model import Network
 
-MAX_LATENTS = 3
+HINT = "'latentforest show --tables' prints all."
 
 
 def show(
@@ -65,31 +65,17 @@ def describe_network(network: Network) -> dict[str, Any]:
 
 def print_model(console: Console, network: Network, all_tables: bool = False) -> None:
     """Print the tree and what its latent variables mean."""
+    from latentforest.model.printing import print_latents
+
     console.print(str(network), soft_wrap=True)
     console.print(
         f"{len(network.names)} variables, {len(network.latents)} of them latent; "
         f"{network.dimension:,} free parameters",
         style="dim",
     )
-    _print_latents(console, network, all_tables)
+    print_latents(console, network, brief=not all_tables, hint=HINT)
     if all_tables:
         _print_roots(console, network)
-
-
-def _print_latents(console: Console, network: Network, all_tables: bool) -> None:
-    from latentforest.cli.profiles import print_profiles
-
-    latents = [name for name in network.latents if network.structure.children(name)]
-    shown = latents if all_tables else latents[:MAX_LATENTS]
-    for name in shown:
-        console.print()
-        print_profiles(console, network, name, brief=not all_tables)
-    if len(shown) < len(latents):
-        console.print(
-            f"Shown: {len(shown)} of {len(latents)} latent variables. "
-            "'latentforest show --tables' prints all.",
-            style="dim",
-        )
 
 
 def _print_roots(console: Console, network: Network) -> None:

@@ -76,7 +76,7 @@ class RowModel:
     @property
     def sizes(self) -> FloatArray:
         """P(y) of the root."""
-        return self.network.cpd(self.network.latents[0])
+        return self.network.table_view(self.network.latents[0])
 
     def posteriors(self, rows: Counts | SmallRows) -> FloatArray:
         """P(root | row) for a model with one latent variable, ``(n_merged_rows, n_near)``."""
@@ -86,7 +86,7 @@ class RowModel:
 
     def table(self, i: int) -> FloatArray:
         """P(column i | its latent variable)."""
-        return self.network.cpd(self.names[i])
+        return self.network.table_view(self.names[i])
 
 
 class AnyFits:

@@ -109,7 +109,7 @@ def _write_variable(variable: Variable, place: tuple[float, float] | None) -> st
 
 
 def _write_family(network: Network, name: str) -> str:
-    structure, table = network.structure, network.cpd(name)
+    structure, table = network.structure, network.table_view(name)
     rows = [", ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist()]
     parents = structure.parents(name)
     if not parents:

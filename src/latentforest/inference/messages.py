@@ -96,7 +96,7 @@ class Messages:
             return 0.0
         variables = [structure.variable(name) for name in alone]
         pouches = [pouch for pouch in structure.pouches if pouch[0] in alone]
-        tables = {name: self.network.cpd(name) for name in alone}
+        tables = {name: self.network.table_view(name) for name in alone}
         network = Network.from_tables(variables, {}, tables, pouches)
         return Forest(network.structure, self.data).log_likelihood(network.parameters)[0]
 
@@ -295,7 +295,7 @@ def find_marginals(network: Network) -> dict[str, FloatArray]:
     marginals: dict[str, FloatArray] = {}
     for name in network.structure.order:
         parents = network.structure.parents(name)
-        table = network.cpd(name)
+        table = network.table_view(name)
         if name not in network.structure.continuous:
             marginals[name] = marginals[parents[0]] @ table if parents else np.array(table)
     return marginals

@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
-from scipy.special import digamma, xlogy
+from scipy.special import digamma
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ParameterError
@@ -40,8 +40,6 @@ from latentforest.kernels.types import AnyArray, FloatArray
 NOISE = 1e-10  # deviation of what keeps equal values apart, in deviations of the column
 ROUNDING = 1e-14  # distances are not known better
 MOST_CELLS = 1 << 24  # rows times pairs that are judged by neighbours
-EDGES = np.arange(-9.0, 9.25, 0.5)  # of the pieces of an integral, in deviations of a component
-NODES, PARTS = np.polynomial.legendre.leggauss(5)  # of the quadrature in each piece
 
 Estimator = Literal["neighbours", "gaussian"]
 Completion = Literal["expected", "map"]
@@ -407,34 +405,6 @@ def mixture_information(
     mixture = largest + np.log(np.exp(logs - largest[:, None]) @ share)
     total = weights / weights.sum()
     return max(0.0, float(total @ ((rows * logs).sum(axis=1) - mixture)))
-
-
-def information_of_mixtures(
-    sizes: FloatArray, weights: FloatArray, means: FloatArray, variances: FloatArray
-) -> float:
-    """Return the information of a variable and one that is a mixture of Gaussians given its state.
-
-    Of the distributions themselves, by quadrature between points that lie half a deviation of a
-    component apart.
-
-    Parameters
-    ----------
-    sizes
-        Probabilities of the states.
-    weights
-        Of the components in each state, ``(n_states, n_components)``.
-    means, variances
-        Of the components.
-    """
-    means = means - sizes @ weights @ means  # of values far from zero little would be left
-    edges = np.unique(means[:, None] + np.sqrt(variances)[:, None] * EDGES)
-    half = 0.5 * np.diff(edges)[:, None]
-    x = (edges[:-1, None] + half + half * NODES).ravel()
-    logs = -0.5 * (np.log(2.0 * np.pi * variances) + (x[:, None] - means) ** 2 / variances)
-    given = np.exp(logs) @ weights.T
-    overall = np.maximum(given @ sizes, np.finfo(float).tiny)
-    terms = xlogy(given, given / overall[:, None]) @ sizes
-    return max(0.0, float((half * PARTS).ravel() @ terms))
 
 
 def expected_moments(

@@ -63,7 +63,7 @@ class Rows:
         for name, posterior in zip(names, posteriors, strict=True):
             impossible = np.isnan(posterior[:, 0])
             if impossible.any():
-                posterior[impossible] = self.network.marginal(name)
+                posterior[impossible] = self.network.marginal(name).values
                 n_impossible = max(n_impossible, int(impossible.sum()))
         return posteriors, n_impossible
 

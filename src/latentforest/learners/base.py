@@ -25,6 +25,7 @@ from latentforest.data.table import Table
 from latentforest.errors import (
     DataError,
     DataWarning,
+    ModelError,
     ParameterError,
     UnobservedStatesWarning,
 )
@@ -37,9 +38,12 @@ from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 from latentforest.learners.column_prediction import (
     check_has_states,
     hide_column,
+    keep_columns,
     name_states,
     predict_numbers,
 )
+from latentforest.learners.display import describe_model, is_fitted, write_model
+from latentforest.learners.notes import note_full_states
 from latentforest.learners.progress import Say, open_progress
 from latentforest.model import Network, Structure
 from latentforest.model.state_edits import add_states, drop_states
@@ -109,6 +113,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     log_likelihood_: float
     n_parameters_: int
     bic_: float
+    seconds_: float
     _training: Dataset | None
     _goodness: Table | None
 
@@ -139,6 +144,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             Weight of each row; multiplies the weights of a ``Dataset``. Their sum is the number of
             observations N of BIC. Rows of weight zero tell which states there are, no more.
         """
+        began = time.monotonic()
         given = self._read(X, sample_weight)
         has_weight = given.weights > 0
         declared = given if has_weight.all() else given.take(has_weight)
@@ -173,6 +179,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         for name, value in learned.attributes.items():
             setattr(self, name + "_", value)
         self._training, self._goodness = _keep_table(work.data.dataset), None
+        self.seconds_ = time.monotonic() - began
         return self
 
     def _stated_columns(self) -> Collection[str]:
@@ -192,6 +199,58 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return network.with_predictive(
             estimate_predictive(network, data, self.smoothing, learned.ties, is_late)
         )
+
+    @property
+    def notes_(self) -> tuple[str, ...]:
+        """Hints about the result, in sentences: a choice that ended at the edge of its range."""
+        check_is_fitted(self, "network_")
+        return tuple(note_full_states(self.network_, getattr(self, "max_states", None)))
+
+    def profiles(self, latent: str | None = None, columns: Sequence[str] | None = None) -> Table:
+        """Say what the states of latent variables mean, as `Network.profiles` does.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> model = LatentClass(2, random_state=0).fit(datasets.load("hiv-tests"))
+        >>> print(model.profiles(columns=["A"]))
+        column     value   bits    all      1      2
+         class      size         1.000  0.540  0.460
+             A  negative  0.996  0.446  0.000  0.970
+             A  positive  0.996  0.554  1.000  0.030
+        """
+        check_is_fitted(self, "network_")
+        return self.network_.profiles(latent, columns)
+
+    def posteriors(self, X: Any, given: Sequence[str] | None = None) -> dict[str, FloatArray]:
+        """Return the posterior of every latent variable for every row, by name.
+
+        Parameters
+        ----------
+        X
+            A table.
+        given
+            Names of the columns that are looked at, by default all; the others need not be there.
+
+        Returns
+        -------
+        posteriors
+            An array of shape (n_rows, n_states) for each latent variable. Without latent variables
+            there is none.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> found = model.posteriors(data.take([0, 1]), given=["A"])
+        >>> list(found), found["class"].shape
+        (['class'], (2, 2))
+        """
+        self._encode_some(X, given)
+        if self.network_.latents:
+            raise ModelError("an average has no latent variables; each of models_ has its own")
+        return {}
 
     @property
     def goodness_(self) -> Table:
@@ -315,6 +374,11 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             )
         return encode_like(X, self.variables_)
 
+    def _encode_some(self, X: Any, given: Sequence[str] | None) -> Dataset:
+        """Encode a table as if only some of its columns had values."""
+        check_is_fitted(self, "network_")
+        return self._encode(X) if given is None else keep_columns(X, self.variables_, given)
+
     def _rows(self, dataset: Dataset) -> Rows:
         """What the reported model says of rows."""
         return Rows(self.network_, PatternedData(dataset, self.n_jobs))
@@ -349,12 +413,12 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def __str__(self) -> str:
-        if not hasattr(self, "network_"):
+        if not is_fitted(self):
             return str(super().__repr__())
-        return (
-            f"{type(self).__name__}: log-likelihood {self.log_likelihood_:,.2f}, "
-            f"{self.n_parameters_:,} parameters, BIC {self.bic_:,.2f}\n{self.network_}"
-        )
+        return describe_model(self)
+
+    def _html_repr(self) -> str:
+        return write_model(self, super()._html_repr())
 
 
 class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
@@ -370,6 +434,10 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         """
         posteriors = self._posteriors(X)
         return posteriors[0] if len(posteriors) == 1 else posteriors
+
+    def posteriors(self, X: Any, given: Sequence[str] | None = None) -> dict[str, FloatArray]:
+        found = self._posteriors(self._encode_some(X, given))
+        return dict(zip(self.network_.latents, found, strict=True))
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable state (a code from 0) of each latent variable for every row.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,20 +16,35 @@ from latentforest.model import Network
 
 def hide_column(X: Any, variables: tuple[Variable, ...], column: str) -> Dataset:
     """Encode a table as if one of its columns had no value, or were not there at all."""
-    if column not in [variable.name for variable in variables]:
-        names = ", ".join(variable.name for variable in variables[:10])
-        raise ParameterError(f"there is no column {column!r}; columns are {names}")
-    others = [variable for variable in variables if variable.name != column]
-    is_array = isinstance(X, np.ndarray) and X.ndim == 2
-    if is_array and X.shape[1] == len(variables):
-        X = np.delete(X, [variable.name for variable in variables].index(column), axis=1)
-    known = encode_like(X, others)
+    _check_names(variables, [column])
+    return keep_columns(X, variables, [v.name for v in variables if v.name != column])
+
+
+def keep_columns(X: Any, variables: tuple[Variable, ...], names: Sequence[str]) -> Dataset:
+    """Encode a table as if only some of its columns had values, or were there at all."""
+    names = [names] if isinstance(names, str) else list(names)
+    _check_names(variables, names)
+    kept = [variable for variable in variables if variable.name in names]
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == len(variables):
+        X = X[:, [variable.name in names for variable in variables]]
+    if not kept:
+        raise ParameterError("given: expected the name of at least one column, got none")
+    known = encode_like(X, kept)
     columns = dict(zip(known.names, known.columns, strict=True))
-    is_number = not next(v for v in variables if v.name == column).is_categorical
-    nothing = np.full(known.n_rows, np.nan if is_number else -1)
+    nothing = {True: np.full(known.n_rows, -1), False: np.full(known.n_rows, np.nan)}
     return Dataset(
-        variables, [columns.get(variable.name, nothing) for variable in variables], known.weights
+        variables,
+        [columns.get(each.name, nothing[each.is_categorical]) for each in variables],
+        known.weights,
     )
+
+
+def _check_names(variables: tuple[Variable, ...], names: Sequence[str]) -> None:
+    known = [variable.name for variable in variables]
+    for name in names:
+        if name not in known:
+            shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
+            raise ParameterError(f"there is no column {name!r}; columns are {shown}")
 
 
 def check_has_states(network: Network, column: str) -> None:

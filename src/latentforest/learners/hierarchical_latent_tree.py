@@ -288,11 +288,11 @@ def stack(above: Network, below: Network) -> Network:
     columns = set(above.observed)
     variables = [*(above.structure.variable(name) for name in above.latents), *below.variables]
     parents = {name: above.structure.parents(name) for name in above.names}
-    tables = {name: above.cpd(name) for name in above.names}
+    tables = {name: above.table_view(name) for name in above.names}
     for name in below.names:
         if name not in columns:
             parents[name] = below.structure.parents(name)
-            tables[name] = below.cpd(name)
+            tables[name] = below.table_view(name)
     return Network.from_tables(variables, parents, tables)
 
 

@@ -31,6 +31,7 @@ from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.direct_effects import Effects, link_columns, list_further, read_effects
 from latentforest.learners.finish import warn_of_bounds
+from latentforest.learners.notes import note_edge_of_range
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
@@ -224,7 +225,7 @@ class LatentClass(LatentLearner):
             attributes={
                 "n_states": best.n_states,
                 "direct_effects": best.effects,
-                "class_sizes": best.network.cpd(best.network.latents[0]),
+                "class_sizes": best.network.table_view(best.network.latents[0]),
                 "monitor": best.result.monitor,
                 "bivariate_residuals": best.residuals,
                 "interrupted": was_interrupted,
@@ -241,12 +242,20 @@ class LatentClass(LatentLearner):
         )
 
     @property
+    def notes_(self) -> tuple[str, ...]:
+        """Hints about the result, in sentences: a number of classes at the edge of its range."""
+        check_is_fitted(self, "network_")
+        asked = _read_counts(self.n_states, self.max_states)
+        greedy, tried = isinstance(self.n_states, str), self.history_["n_states"]
+        return tuple(note_edge_of_range(self.n_states_, tried, asked, greedy))
+
+    @property
     def fit_table_(self) -> Table:
         """One row for each number of classes that was fitted."""
         check_is_fitted(self, "network_")
         if self._fit_table is None:
             rows = [_add_goodness(*each, self._training) for each in self._fitted]
-            self._fit_table = Table.from_rows(rows)
+            self._fit_table = Table.from_rows(rows, self.notes_)
             self._release()
         return self._fit_table
 
@@ -463,8 +472,8 @@ def _names_of_the_class() -> Iterator[str]:
 def order_classes(network: Network) -> Network:
     """Sort the classes by size, largest first; equal ones by their tables."""
     name = network.latents[0]
-    sizes = network.cpd(name)
-    tables = [network.cpd(column) for column in network.observed]
+    sizes = network.table_view(name)
+    tables = [network.table_view(column) for column in network.observed]
     profile = np.concatenate([table.reshape(len(sizes), -1) for table in tables], axis=1)
     keys = [(-round(float(size), 12), *row) for size, row in zip(sizes, profile, strict=True)]
     return network.relabelled(name, sorted(range(len(sizes)), key=lambda k: keys[k]))
@@ -483,7 +492,7 @@ def _describe(
         data.total_weight,
         compute_entropy([posterior], weights),
     )
-    sizes: FloatArray = network.cpd(network.latents[0])
+    sizes: FloatArray = network.table_view(network.latents[0])
     row: dict[str, Any] = {
         "n_states": len(sizes),
         "log_likelihood": result.log_likelihood,

@@ -116,6 +116,3 @@ class Predictor(LatentLearner):
             complete_rows(self.network_, dataset, generator, self.n_jobs)[0] for _ in range(n)
         ]
         return tables[0] if n == 1 else tables
-
-    def __str__(self) -> str:
-        return f"Predictor:\n{self.network_}"

@@ -11,9 +11,9 @@ from scipy.special import ndtr
 from latentforest.data.table import Table
 from latentforest.inference.information import table_information
 from latentforest.inference.messages import find_marginals
-from latentforest.inference.mixed_information import information_of_mixtures
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.model import Network
+from latentforest.model.gaussian import information_of_mixtures
 
 Layers = Sequence[Sequence[str]]  # names of the latent variables, from the words upwards
 
@@ -70,9 +70,9 @@ def find_words(network: Network, layers: Layers) -> dict[str, dict[str, Word]]:
             if child in layer and layer[above] <= layer[child]:  # a link within the top layer
                 break
             if child == name and is_number:  # a mixture of its Gaussians, however far below
-                means, variances = network.cpd(name).T
+                means, variances = network.table_view(name).T
             else:
-                table = network.cpd(child) @ table
+                table = network.table_view(child) @ table
             given[above][name] = TopicGaussian(table, means, variances) if is_number else table
             child = above
     return given

@@ -120,12 +120,12 @@ class TreeSearch(LatentTreeLearner):
             "interrupted": was_interrupted or result.monitor.was_interrupted,
             "stopped": stopped,
             "monitor": result.monitor,
-            "seconds": dict(search.seconds),
+            "phase_seconds": dict(search.seconds),
         }
         return Learned(network, result.log_likelihood, search.history, attributes)
 
     def _describe_columns(self, model: Model, began: float) -> Learned:
-        return replace(super()._describe_columns(model, began), attributes={"seconds": {}})
+        return replace(super()._describe_columns(model, began), attributes={"phase_seconds": {}})
 
     def _run(self, work: Work, search: Search, run: int) -> Model:
         """Search once, with its own random numbers.

@@ -112,7 +112,7 @@ def _write_variable(variable: Variable) -> dict[str, Any]:
 
 
 def _write_table(network: Network, name: str) -> dict[str, Any]:
-    table = network.cpd(name)
+    table = network.table_view(name)
     parts = _list_parts(network.structure, name)
     return {key: table[..., place].tolist() for key, place in parts.items()}
 

@@ -11,9 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentforest.data.dataset import Dataset
+from latentforest.data.labelled import LabelledArray
+from latentforest.data.table import Table
 from latentforest.data.variable import Variable
 from latentforest.errors import ModelError
-from latentforest.model import drawing, elimination, graphs, sampling, transform
+from latentforest.model import (
+    drawing,
+    elimination,
+    graphs,
+    labels,
+    profiles,
+    sampling,
+    transform,
+)
 from latentforest.model.evidence import Evidence, read_evidence, read_targets
 from latentforest.model.gaussian import Mixture
 from latentforest.model.parameters import pack_tables, read_parameters
@@ -51,7 +61,10 @@ class Network:
     ...     {"health": [0.75, 0.25], "fever": [[1.0, 0.0], [0.5, 0.5]]},
     ... )
     >>> network.query("health", {"fever": "yes"})
-    array([0., 1.])
+    P(health | fever = yes)
+    health  probability
+         1        0.000
+         2        1.000
     >>> print(network)
     health (latent, 2 states: 0.75 0.25)
     └── fever (2)
@@ -210,11 +223,29 @@ class Network:
         """How many parameters are equal to others by design."""
         return self._n_tied
 
-    def cpd(self, name: str) -> NDArray[np.float64]:
+    def cpd(self, name: str) -> LabelledArray:
         """Return P(variable | parents), read-only: parents' axes first, the variable's last.
 
-        Of a continuous variable these are mean and variance, see `Structure`.
+        Of a continuous variable these are mean and variance, see `Structure`. The array knows the
+        states of its axes, see `LabelledArray`; ``.values`` is a plain one.
+
+        Examples
+        --------
+        >>> health, fever = Variable.hidden("health", 2), Variable("fever", ("no", "yes"))
+        >>> tables = {"health": [0.5, 0.5], "fever": [[1, 0], [0.5, 0.5]]}
+        >>> table = Network.from_tables([health, fever], {"fever": "health"}, tables).cpd("fever")
+        >>> print(table)
+        P(fever | health)
+        health     no    yes
+             1  1.000  0.000
+             2  0.500  0.500
+        >>> table[1].tolist(), float(table["2", "yes"])
+        ([0.5, 0.5], 0.5)
         """
+        return labels.label_family(self._structure, name, self.table_view(name))
+
+    def table_view(self, name: str) -> NDArray[np.float64]:
+        """Return the numbers of ``cpd`` as a plain array, read-only, at next to no cost."""
         return self._structure.table_view(self._parameters, name)
 
     def with_parameters(self, parameters: ArrayLike) -> Network:
@@ -257,7 +288,7 @@ class Network:
         renamed = transform.rename(self._structure, mapping)
         return Network(renamed, self._parameters, self._n_tied, self._predictive)
 
-    def marginal(self, name: str) -> NDArray[np.float64]:
+    def marginal(self, name: str) -> LabelledArray:
         """Return the probabilities of a variable's states, of shape ``(n_states,)``."""
         return self.query(name)
 
@@ -276,7 +307,7 @@ class Network:
 
     def query(
         self, targets: str | Sequence[str], evidence: Evidence | None = None
-    ) -> NDArray[np.float64]:
+    ) -> LabelledArray:
         """Compute the joint distribution of some variables given the values of others.
 
         Parameters
@@ -290,11 +321,45 @@ class Network:
         Returns
         -------
         probabilities
-            One axis for each target, in their order; sums to one.
+            One axis for each target, in their order; sums to one. The array knows the states of
+            its axes, see `LabelledArray`; ``.values`` is a plain one.
         """
         codes = read_evidence(self._structure, evidence)
         names = read_targets(self._structure, targets, codes)
-        return elimination.compute_joint(self._structure, self._parameters, names, codes)
+        joint = elimination.compute_joint(self._structure, self._parameters, names, codes)
+        return labels.label_joint(self._structure, names, codes, joint)
+
+    def profiles(self, latent: str | None = None, columns: Sequence[str] | None = None) -> Table:
+        """Say what the states of latent variables mean: the distribution of columns in each.
+
+        Parameters
+        ----------
+        latent
+            Name of a latent variable; by default all of them that have children.
+        columns
+            Names of any variables; by default the children of the latent variable.
+
+        Returns
+        -------
+        table
+            First a row with the sizes of the states, then the variables, the most telling first:
+            ``column``; its ``value`` (of continuous ones ``mean`` and ``sd``); ``bits``, the mutual
+            information with the latent variable; ``all``, the probability of the value; and that
+            in each state, by the names of the states. If there are several latent variables, the
+            first column names the ``latent`` one.
+
+        Examples
+        --------
+        >>> health, fever = Variable.hidden("health", 2), Variable("fever", ("no", "yes"))
+        >>> tables = {"health": [0.75, 0.25], "fever": [[1, 0], [0.5, 0.5]]}
+        >>> network = Network.from_tables([health, fever], {"fever": "health"}, tables)
+        >>> print(network.profiles())
+        column  value   bits    all      1      2
+        health   size         1.000  0.750  0.250
+         fever     no  0.294  0.875  1.000  0.500
+         fever    yes  0.294  0.125  0.000  0.500
+        """
+        return profiles.tabulate_profiles(self, latent, columns)
 
     def most_probable(
         self, evidence: Evidence | None = None, targets: Sequence[str] | None = None
@@ -443,6 +508,11 @@ class Network:
 
     def __str__(self) -> str:
         return drawing.draw_text(self._structure, self._parameters)
+
+    def _repr_html_(self) -> str:
+        from latentforest.model.notebook import write_network
+
+        return write_network(self)
 
     def __repr__(self) -> str:
         return (

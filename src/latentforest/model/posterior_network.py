@@ -53,8 +53,8 @@ class PosteriorNetwork(Network):
     >>> from latentforest import Variable
     >>> structure = Structure([Variable("coin", ("heads", "tails"))], {})
     >>> coin = PosteriorNetwork(structure, {"coin": Dirichlet([3.0, 1.0])})
-    >>> coin.query("coin")
-    array([0.75, 0.25])
+    >>> coin.query("coin").tolist()
+    [0.75, 0.25]
     >>> coin.posterior["coin"].concentration
     array([3., 1.])
     """

@@ -193,8 +193,8 @@ def _expect_pairs(network: Network, names: tuple[str, ...], edges: AnyArray) -> 
     """Probabilities of each pair of states of any two observed variables."""
     latents = network.latents
     if len(latents) == 1 and all(network.structure.parents(name) == latents for name in names):
-        profiles = np.concatenate([network.cpd(name) for name in names], axis=1)
-        return profiles.T @ (profiles * network.cpd(latents[0])[:, None])
+        profiles = np.concatenate([network.table_view(name) for name in names], axis=1)
+        return profiles.T @ (profiles * network.table_view(latents[0])[:, None])
     states = np.full((len(names), edges[-1]), -1)  # one row for each state of each variable
     for column, low, high in zip(states, edges[:-1], edges[1:], strict=True):
         column[low:high] = np.arange(high - low)

@@ -102,9 +102,9 @@ def split_starts(network: Network, name: str, structure: Structure) -> FloatArra
     structure
         The structure with one more state.
     """
-    tables = {z: network.cpd(z) for z in structure.children(name)}
+    tables = {z: network.table_view(z) for z in structure.children(name)}
     pouches = [pouch for pouch in structure.pouches if pouch[0] in tables]
-    around = Around(network.cpd(name), tables, structure.continuous, pouches=pouches)
+    around = Around(network.table_view(name), tables, structure.continuous, pouches=pouches)
     starts = [
         pack(structure, network, {name: each.prior, **each.tables}).parameters
         for each in split_all(around)

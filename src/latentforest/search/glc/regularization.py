@@ -184,7 +184,7 @@ def adjust_star(network: Network, star: Star) -> Network:
         for child, _ in star.arguments
     }
     axis = structure.parents(star.kept).index(star.name)
-    kept = np.tensordot(old_given_new, network.cpd(star.kept), axes=(1, axis))
+    kept = np.tensordot(old_given_new, network.table_view(star.kept), axes=(1, axis))
     tables[star.kept] = np.moveaxis(kept, 0, axis)
     tables[star.name] = sums / sums.sum()
     flat = np.empty(smaller.n_values)
@@ -211,7 +211,7 @@ def _list_functions(structure: Structure, star: Star) -> list[dict[str, Function
 
 def _weigh(network: Network, star: Star, functions: dict[str, Function]) -> Floats:
     """Return the joint probability of some functions with each old state of the root."""
-    weights = network.cpd(star.name).copy()
+    weights = network.table_view(star.name).copy()
     for child, arguments in star.arguments:
         parents = network.structure.parents(child)
         for cell in np.ndindex(functions[child].shape):
@@ -224,7 +224,7 @@ def _weigh(network: Network, star: Star, functions: dict[str, Function]) -> Floa
                 else int(functions[parent][()])
                 for parent in parents
             )
-            weights *= network.cpd(child)[(*index, functions[child][cell])]
+            weights *= network.table_view(child)[(*index, functions[child][cell])]
     return weights
 
 

@@ -174,7 +174,7 @@ def put_together(groups: Sequence[GroupModel], variables: Sequence[Variable]) ->
         structure = network.structure
         for name in structure.names:
             parents[new.get(name, name)] = tuple(new.get(z, z) for z in structure.parents(name))
-            tables[new.get(name, name)] = network.cpd(name)
+            tables[new.get(name, name)] = network.table_view(name)
         pouches += structure.pouches
     whole = Structure([*latents, *variables], parents, pouches)
     theta = np.empty(whole.n_values)

@@ -35,7 +35,7 @@ class MergerScreen:
         self._fits = fits
         names = fits.data.dataset.names
         self._places = {name: j for j, name in enumerate(names)}
-        self._alone = {name: fits.fit([name], 1).network.cpd(name) for name in names}
+        self._alone = {name: fits.fit([name], 1).network.table_view(name) for name in names}
         self._pairs = estimate_pairs(fits.data.dataset)
         self._known: dict[frozenset[str], float] = {}
 
@@ -84,7 +84,7 @@ class MergerScreen:
         theta, network = np.zeros(structure.n_values), lender.network
         for name in structure.names:
             is_own = name in network.structure
-            source = network.cpd(name) if is_own else self._alone[name]
+            source = network.table_view(name) if is_own else self._alone[name]
             table = structure.table_view(theta, name)
             if name not in structure.continuous:
                 table[...] = source

@@ -80,8 +80,8 @@ def _pair_up(left: FloatArray, right: FloatArray, weights: FloatArray) -> Datase
 
 def _sizes(model: GroupModel) -> FloatArray:
     latents = model.network.latents
-    return np.array(model.network.cpd(latents[0])) if latents else np.ones(1)
+    return np.array(model.network.table_view(latents[0])) if latents else np.ones(1)
 
 
 def _table(model: GroupModel, name: str) -> FloatArray:
-    return np.atleast_2d(model.network.cpd(name))
+    return np.atleast_2d(model.network.table_view(name))

@@ -103,7 +103,7 @@ def fit_locally(
     frozen = np.zeros(structure.n_values)
     for name in structure.names:
         table = structure.table_view(frozen, name)
-        table[...] = 1.0 if name in data.rows else edited.cpd(name)
+        table[...] = 1.0 if name in data.rows else edited.table_view(name)
     starts = _stack(structure, frozen, candidate.guess(evidence, effort))
     settings = EMSettings(max_iterations=effort.nu, tolerance=LOCAL_TOLERANCE, accelerate=False)
     result = fit(forest, starts, settings=settings, names_bounded=False)

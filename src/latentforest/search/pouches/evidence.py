@@ -52,7 +52,7 @@ class Evidence:
         return self._rooted[name]
 
     def _weigh_leaf(self, name: str) -> FloatArray:
-        table, column = self.network.cpd(name), self.data.dataset.column(name)
+        table, column = self.network.table_view(name), self.data.dataset.column(name)
         if self.tree.variables[name].is_categorical:
             with np.errstate(divide="ignore"):
                 logs = np.log(table)
@@ -94,7 +94,7 @@ class Evidence:
                 if limb in self.logs and limb[0] not in region:
                     total += self.logs[limb]
                 elif limb[0] in sums and limb[0] not in inside:
-                    total += _carry(sums[limb[0]], network.cpd(limb[0]))
+                    total += _carry(sums[limb[0]], network.table_view(limb[0]))
             sums[name] = total
             if name in inside:
                 result[name] = total
@@ -107,15 +107,15 @@ class Evidence:
         order = [name for name in structure.order if name in self.tree.cards]
         (root,) = [name for name in order if not structure.parents(name)]
         up = self._sum_all(order)
-        down = {root: np.log(self.network.cpd(root))[None] + np.zeros((self.data.n_rows, 1))}
+        down = {root: np.log(self.network.table_view(root))[None] + np.zeros((self.data.n_rows, 1))}
         for name in order:
             for child in structure.children(name):
                 if child in self.tree.cards:
                     with np.errstate(invalid="ignore"):
-                        message = _carry(up[child], self.network.cpd(child))
+                        message = _carry(up[child], self.network.table_view(child))
                         without = down[name] + up[name] - message
                     without[np.isnan(without)] = -np.inf  # impossible with or without
-                    down[child] = _carry(without, self.network.cpd(child).T)
+                    down[child] = _carry(without, self.network.table_view(child).T)
         return {name: _normalize(down[name] + up[name]) for name in order}
 
     def _sum_all(self, order: Sequence[str]) -> dict[str, FloatArray]:
@@ -127,7 +127,7 @@ class Evidence:
                 if limb in self.logs:
                     total += self.logs[limb]
                 elif limb[0] in up and self.network.structure.parents(limb[0]) == (name,):
-                    total += _carry(up[limb[0]], self.network.cpd(limb[0]))
+                    total += _carry(up[limb[0]], self.network.table_view(limb[0]))
             up[name] = total
         return up
 

@@ -150,5 +150,5 @@ def assemble(tree: PouchTree, root: str, network: Network, but: Collection[str])
     flat = np.zeros(structure.n_values)
     for name in structure.names:
         if name not in but:
-            structure.table_view(flat, name)[...] = network.cpd(name)
+            structure.table_view(flat, name)[...] = network.table_view(name)
     return Network.trusted(structure, flat)

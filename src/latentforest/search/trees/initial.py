@@ -61,7 +61,7 @@ def open_pouches(network: Network) -> Network:
     tables = {}
     for pouch in structure.pouches:
         for j, name in enumerate(pouch):
-            tables[name] = network.cpd(name)[..., [0, 1 + j]]
+            tables[name] = network.table_view(name)[..., [0, 1 + j]]
     return pack(structure.with_pouches(()), network, tables)
 
 
@@ -93,7 +93,7 @@ def cut_constant(network: Network) -> Network:
         if constant & {name, *structure.parents(name)}:
             cut[name] = ()
             if name not in gone:  # all rows are the same if there is one
-                tables[name] = network.cpd(name).reshape(-1, structure.shape(name)[-1])[0]
+                tables[name] = network.table_view(name).reshape(-1, structure.shape(name)[-1])[0]
     return pack(structure.rewired(cut).remove(gone), network, tables) if cut else network
 
 
@@ -110,7 +110,7 @@ def lift_columns(network: Network) -> Network:
     for name in structure.names:
         place = copies.get(name, name)
         parents[place] = tuple(copies.get(z, z) for z in structure.parents(name))
-        tables[place] = network.cpd(name)
+        tables[place] = network.table_view(name)
     for x, copy in copies.items():
         n_states = structure.shape(x)[-1]
         parents[x] = (copy,)
@@ -225,7 +225,7 @@ def _sum_out(network: Network, name: str, around: list[str]) -> Network:
     structure = network.structure
     for below in around[:-1]:
         is_number = below in structure.continuous
-        tables[below] = mix(network.cpd(name), network.cpd(below), is_number)
+        tables[below] = mix(network.table_view(name), network.table_view(below), is_number)
         structure = structure.rewired({below: (around[-1],)})
     return pack(structure.remove([name]), network, tables)
 

@@ -41,8 +41,8 @@ def with_states(network: Network, hub: str, card: int, guess: Guess) -> Network:
     network = network.rooted_at(hub)
     old = network.structure
     structure = old.with_variable(Variable.hidden(hub, card))
-    tables = {z: np.array(network.cpd(z)) for z in old.children(hub)}
-    guessed = guess(Around(np.array(network.cpd(hub)), tables, old.continuous))
+    tables = {z: np.array(network.table_view(z)) for z in old.children(hub)}
+    guessed = guess(Around(np.array(network.table_view(hub)), tables, old.continuous))
     return pack(structure, network, {hub: guessed.prior, **guessed.tables})
 
 

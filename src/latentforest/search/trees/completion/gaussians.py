@@ -88,7 +88,7 @@ class MixedCompletion:
             about, values = data.summary(name), data.dataset.column(name)
             unit, is_missing = math.sqrt(about.variance), np.isnan(values)
             scaled = np.where(is_missing, 0.0, (values - about.mean) / unit)
-            means, variances = network.cpd(name).T
+            means, variances = network.table_view(name).T
             self._columns[name] = Column(
                 scaled,
                 is_missing,

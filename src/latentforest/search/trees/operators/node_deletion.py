@@ -70,8 +70,8 @@ class NodeDeletion(TreeCandidate):
 
     def edit(self, network: Network) -> Network:
         network = network.rooted_at(self.into)
-        shares, numbers = network.cpd(self.node), network.structure.continuous
-        tables = {z: mix(shares, network.cpd(z), z in numbers) for z in self.moved}
+        shares, numbers = network.table_view(self.node), network.structure.continuous
+        tables = {z: mix(shares, network.table_view(z), z in numbers) for z in self.moved}
         structure = network.structure.rewired(dict.fromkeys(self.moved, (self.into,)))
         return pack(structure.remove([self.node]), network, tables)
 

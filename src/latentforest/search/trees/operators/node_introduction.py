@@ -115,9 +115,11 @@ class NodeIntroduction(TreeCandidate):
         hub_card = network.structure.shape(self.hub)[-1]
         copy = introduce(hub_card, self.card)
         tables = {
-            self.name: soften(network.cpd(self.hub) @ copy) if self.is_upper else soften(copy),
-            first: soften(copy.T) if self.is_upper else network.cpd(first)[: self.card],
-            second: network.cpd(second)[: self.card],
+            self.name: soften(network.table_view(self.hub) @ copy)
+            if self.is_upper
+            else soften(copy),
+            first: soften(copy.T) if self.is_upper else network.table_view(first)[: self.card],
+            second: network.table_view(second)[: self.card],
         }
         if self.is_upper:
             tables[first] = tables[first] / tables[first].sum(axis=1, keepdims=True)

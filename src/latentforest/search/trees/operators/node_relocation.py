@@ -97,17 +97,19 @@ class NodeRelocation(TreeCandidate):
 
     def edit(self, network: Network) -> Network:
         network = network.rooted_at(self.target)
-        guess, above = network.cpd(self.moved), self.origin
+        guess, above = network.table_view(self.moved), self.origin
         numbers = network.structure.continuous
         while above != self.target:
-            guess = mix(network.cpd(above), guess, self.moved in numbers)
+            guess = mix(network.table_view(above), guess, self.moved in numbers)
             (above,) = network.structure.parents(above)
         structure = network.structure.rewired({self.moved: (self.target,)})
         tables = {self.moved: guess}
         if self.dissolved is not None:
             (above,) = structure.parents(self.origin)
             below = next(z for z in self.dissolved if z != above)
-            tables[below] = mix(network.cpd(self.origin), network.cpd(below), below in numbers)
+            tables[below] = mix(
+                network.table_view(self.origin), network.table_view(below), below in numbers
+            )
             structure = structure.rewired({below: (above,)}).remove([self.origin])
         return pack(structure, network, tables)
 

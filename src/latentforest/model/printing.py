@@ -1,110 +1,88 @@
-"""What the states of a latent variable mean: its children's probabilities, means, deviations."""
+"""What the states of latent variables mean, printed: the profiles of their children."""
 
 from __future__ import annotations
 
+import io
 import math
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from latentforest.cli.output import make_table
+from latentforest.model.profiles import Profile, compute_profiles
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from latentforest.model import Network
+    from latentforest.model.network import Network
 
-Floats = NDArray[np.float64]
-
+WIDTH = 88  # characters, where there is no terminal
+MAX_LATENTS = 3  # whose profiles are printed unless all are asked for
 MAX_ROWS = 30  # of a short table
 MAX_VALUES = 5  # of one variable in a short table
 CLEAR = 0.15  # a probability that differs this much from the overall one stands out
 CLEAR_MEAN = 0.5  # and a mean, in overall standard deviations
-MOMENTS = ("mean", "sd")  # shown of a continuous variable
-N_NODES = 40  # of the quadrature for its mutual information
 NAME_WIDTH, VALUE_WIDTH, GAP = 24, 16, 2  # characters; longer names are folded
 MAX_PLACES = 6  # decimal places of a mean; smaller numbers are written with an exponent
 MIN_COLUMNS = 3  # states that are shown however narrow the terminal
-
-
-@dataclass(frozen=True)
-class Profile:
-    """The distribution of one variable overall, and given each state of a latent variable.
-
-    Of a continuous variable these are mean and standard deviation, in place of probabilities.
-    ``information`` is their mutual information: how much the variable tells about the state.
-    """
-
-    name: str
-    states: tuple[str, ...]
-    overall: Floats
-    given: Floats
-    information: float
-    is_continuous: bool = False
 
 
 # A profile and the codes of the values to show of it.
 Shown = tuple[Profile, Sequence[int]]
 
 
-def compute_profiles(network: Network, latent: str) -> list[Profile]:
-    """Profiles of a latent variable's children, the most telling first."""
-    sizes = network.marginal(latent)
-    structure = network.structure
-    profiles = []
-    for name in structure.children(latent):
-        if name in structure.continuous:
-            profiles.append(_profile_numbers(network, latent, name, sizes))
-            continue
-        given = _condition(network, latent, name)
-        overall = sizes @ given
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(given > 0, given * np.log(given / overall), 0.0)
-        information = float(sizes @ terms.sum(axis=1))
-        profiles.append(Profile(name, structure.states(name), overall, given, information))
-    return sorted(profiles, key=lambda profile: -round(profile.information, 12))
+def write_profiles(network: Network) -> str:
+    """Write what the first latent variables of a network mean, as plain text."""
+    from rich.console import Console
+
+    width = shutil.get_terminal_size().columns if _is_terminal() else WIDTH
+    console = Console(
+        file=io.StringIO(),
+        width=width,
+        color_system=None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    with console.capture() as captured:
+        print_latents(console, network, brief=True, hint="profiles() has all.")
+    return "\n".join(line.rstrip() for line in captured.get().split("\n")).rstrip("\n")
 
 
-def _profile_numbers(network: Network, latent: str, name: str, sizes: Floats) -> Profile:
-    """Profile of a continuous variable."""
-    mixtures = [network.mixture(name, {latent: k}) for k in range(len(sizes))]
-    means = np.array([mixture.mean for mixture in mixtures])
-    variances = np.array([mixture.variance for mixture in mixtures])
-    overall = sizes @ means
-    variance = sizes @ (variances + (means - overall) ** 2)
-    given = np.stack([means, np.sqrt(variances)], axis=1)
-    information = _measure_information(sizes, means, np.sqrt(variances))
-    moments = np.array([overall, np.sqrt(variance)])
-    return Profile(name, MOMENTS, moments, given, information, is_continuous=True)
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _measure_information(sizes: Floats, means: Floats, deviations: Floats) -> float:
-    """Mutual information of a mixture of Gaussians and its component, by quadrature."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(N_NODES)
-    x = means[:, None] + deviations[:, None] * nodes
-    z = (x[:, :, None] - means) / deviations
-    logs = -0.5 * z**2 - np.log(deviations)
-    with np.errstate(divide="ignore"):
-        mixed = np.logaddexp.reduce(logs + np.log(sizes), axis=2)
-    own = -0.5 * nodes**2 - np.log(deviations)[:, None]
-    return float(sizes @ ((own - mixed) @ weights) / weights.sum())
+def print_latents(console: Console, network: Network, brief: bool, hint: str) -> None:
+    """Print the profiles of the first latent variables, or everything of all of them.
+
+    Parameters
+    ----------
+    console
+        Of rich.
+    network
+        Any network.
+    brief
+        Whether to leave out what does not fit on the screen, with a note.
+    hint
+        The end of the note: how to see the rest.
+    """
+    latents = [name for name in network.latents if network.structure.children(name)]
+    shown = latents[:MAX_LATENTS] if brief else latents
+    for name in shown:
+        console.print()
+        print_profiles(console, network, name, brief, hint)
+    if len(shown) < len(latents):
+        note = f"Shown: {len(shown)} of {len(latents)} latent variables. {hint}"
+        console.print(note, style="dim", soft_wrap=True)
 
 
-def _condition(network: Network, latent: str, name: str) -> Floats:
-    """P(child | latent), ``(n_latent_states, n_states)``."""
-    if network.structure.parents(name) == (latent,):
-        return network.cpd(name)
-    joint = network.query([latent, name])
-    total = joint.sum(axis=1, keepdims=True)
-    return np.where(total > 0, joint / np.where(total > 0, total, 1), 1 / joint.shape[1])
-
-
-def print_profiles(console: Console, network: Network, latent: str, brief: bool) -> None:
+def print_profiles(console: Console, network: Network, latent: str, brief: bool, hint: str) -> None:
     """Print the profiles of a latent variable: the most telling part of them, or everything.
 
     What does not fit on the screen is left out with a note, or follows in further tables.
@@ -126,7 +104,7 @@ def print_profiles(console: Console, network: Network, latent: str, brief: bool)
     if brief and n_states > per_table:
         left_out.append(f"{per_table} of {n_states} states")
     if left_out:
-        note = f"Shown: {'; '.join(left_out)}. 'latentforest show --tables' prints all."
+        note = f"Shown: {'; '.join(left_out)}. {hint}"
         console.print(note, style="dim", soft_wrap=True)
 
 
@@ -221,3 +199,14 @@ def _style(profile: Profile, code: int, k: int, digits: int) -> Text:
         clear = CLEAR_MEAN * profile.overall[1] if code == 0 else math.inf
     style = "bold green" if gap >= clear else "dim" if gap <= -clear else ""
     return Text(_write(profile, code, value, digits), style=style)
+
+
+def make_table(*headers: str) -> RichTable:
+    """Table with a line under the headers; all columns but the first are aligned right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    for position, header in enumerate(headers):
+        table.add_column(header, justify="right" if position else "left", no_wrap=position > 0)
+    return table

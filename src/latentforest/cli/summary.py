@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from latentforest.cli.output import make_table
 from latentforest.cli.show import describe_network, print_model
+from latentforest.model.printing import make_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,6 +71,7 @@ def describe_outcome(outcome: Outcome) -> dict[str, Any]:
         "bic": learner.bic_,
         "n_states": getattr(learner, "n_states_", None),
         "converged": None if monitor is None else monitor.converged,
+        "notes": learner.notes_,
         "interrupted": outcome.was_interrupted,
         "stopped": getattr(learner, "stopped_", None),
         "seconds": outcome.seconds,
@@ -103,6 +104,8 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     )
     if hasattr(learner, "arcs_"):
         print_arcs(console, learner)
+    for note in learner.notes_:
+        console.print(f"Note: {note}", style="yellow", soft_wrap=True)
     console.print()
     if len(getattr(learner, "topics_", ())) > 0:
         print_topics(console, learner.topics_)
