@@ -2,6 +2,7 @@
 from latentforest import datasets
 from latentforest.data import Dataset, Variable, read
 from latentforest.formats import load, save
+from latentforest.inference.column_information import latent_information
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
 from latentforest.learners.bridged_islands import BridgedIslands
@@ -33,6 +34,7 @@ from latentforest.scores import (
     marginal_likelihood,
     tree_distance,
 )
+from latentforest.scores.residuals import compute_bivariate_residuals, compute_cell_residuals
 from latentforest.search.averaging.networks import average_networks
 from latentforest.search.averaging.trees import TreeAverage
 from latentforest.search.glc.dominance import dominates, marginally_equivalent
@@ -70,6 +72,8 @@ __all__ = [
     "Variable",
     "__version__",
     "average_networks",
+    "compute_bivariate_residuals",
+    "compute_cell_residuals",
     "cross_validate",
     "datasets",
     "dominates",
@@ -77,6 +81,7 @@ __all__ = [
     "fit",
     "goodness_of_fit",
     "is_regular",
+    "latent_information",
     "load",
     "log_score",
     "marginal_likelihood",
