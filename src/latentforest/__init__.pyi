@@ -3,6 +3,7 @@ from latentforest import datasets
 from latentforest.data import Dataset, Variable, read
 from latentforest.formats import load, save
 from latentforest.formats.objects import from_networkx, from_pgmpy, from_pyagrum
+from latentforest.inference.column_information import latent_information
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
 from latentforest.learners.bridged_islands import BridgedIslands
@@ -35,6 +36,7 @@ from latentforest.scores import (
     tree_distance,
 )
 from latentforest.scores.model_comparison import compare
+from latentforest.scores.residuals import compute_bivariate_residuals, compute_cell_residuals
 from latentforest.search.averaging.networks import average_networks
 from latentforest.search.averaging.trees import TreeAverage
 from latentforest.search.glc.dominance import dominates, marginally_equivalent
@@ -73,6 +75,8 @@ __all__ = [
     "__version__",
     "average_networks",
     "compare",
+    "compute_bivariate_residuals",
+    "compute_cell_residuals",
     "cross_validate",
     "datasets",
     "dominates",
@@ -83,6 +87,7 @@ __all__ = [
     "from_pyagrum",
     "goodness_of_fit",
     "is_regular",
+    "latent_information",
     "load",
     "log_score",
     "marginal_likelihood",

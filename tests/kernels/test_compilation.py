@@ -81,8 +81,12 @@ def test_the_last_display_shows_what_is_announced(messages):
     assert (inner, messages) == (["one"], ["two"])
 
 
-def test_without_a_display_the_logger_warns(caplog):
+def test_without_a_display_the_logger_warns_once(caplog, monkeypatch):
+    monkeypatch.setattr("latentforest.announcements._has_warned", False)
+    caplog.set_level("INFO", logger="latentforest")
     announce("a wait")
+    announce("another")
     assert [(record.levelname, record.name) for record in caplog.records] == [
-        ("WARNING", "latentforest")
+        ("WARNING", "latentforest"),
+        ("INFO", "latentforest"),
     ]

@@ -1,4 +1,4 @@
-"""What a person sees of a fitted learner in Python: text, notebooks, profiles, posteriors, hints."""
+"""What a person sees of a fitted learner: text, notebooks, profiles, posteriors, hints."""
 
 import numpy as np
 import pytest

@@ -44,7 +44,7 @@ from latentforest.learners.column_prediction import (
 )
 from latentforest.learners.display import describe_model, is_fitted, write_model
 from latentforest.learners.notes import note_full_states
-from latentforest.learners.progress import Say, open_progress
+from latentforest.learners.progress import Progress, Say, open_progress
 from latentforest.model import Network, Structure
 from latentforest.model.state_edits import add_states, drop_states
 from latentforest.scores.criteria import FitSummary, bic
@@ -106,7 +106,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None
     random_state: Any
     time_limit: float | None
-    progress: bool | Say
+    progress: Progress
 
     network_: Network
     history_: Table
@@ -212,12 +212,12 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> from latentforest import LatentClass, datasets
-        >>> model = LatentClass(2, random_state=0).fit(datasets.load("hiv-tests"))
-        >>> print(model.profiles(columns=["A"]))
-        column     value   bits    all      1      2
-         class      size         1.000  0.540  0.460
-             A  negative  0.996  0.446  0.000  0.970
-             A  positive  0.996  0.554  1.000  0.030
+        >>> model = LatentClass(2, random_state=0).fit(datasets.load("role-conflict"))
+        >>> print(model.profiles(columns=["D"]))
+        column  value   bits    all      1      2
+         class   size         1.000  0.721  0.279
+             D      +  0.269  0.310  0.132  0.769
+             D      -  0.269  0.690  0.868  0.231
         """
         check_is_fitted(self, "network_")
         return self.network_.profiles(latent, columns)

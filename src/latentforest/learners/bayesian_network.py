@@ -33,7 +33,7 @@ from latentforest.inference.ranked_networks import rank_networks
 from latentforest.inference.threads import count_threads
 from latentforest.learners.base import Learned, NetworkLearner, Work, draw_seed
 from latentforest.learners.finish import warn_of_bounds
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.graphs import EquivalenceClass
 from latentforest.scores.families import (
@@ -197,7 +197,7 @@ class BayesianNetworkSearch(NetworkLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

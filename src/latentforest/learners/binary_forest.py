@@ -26,7 +26,7 @@ from latentforest.inference.rooting import reroot
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.search.greedy.growing import BottomUpForest
 from latentforest.search.greedy.mixed_pairs import choose_pair_classes
@@ -117,7 +117,7 @@ class BinaryForest(LatentLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

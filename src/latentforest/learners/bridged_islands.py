@@ -24,7 +24,7 @@ from latentforest.inference.threads import map_threads
 from latentforest.learners.base import Learned, Work
 from latentforest.learners.finish import finish
 from latentforest.learners.latent_tree import LatentTreeLearner, can_vary
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.search.greedy.bridges import bridge
 from latentforest.search.greedy.islands import IslandBuilder, IslandSettings
@@ -123,7 +123,7 @@ class BridgedIslands(LatentTreeLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

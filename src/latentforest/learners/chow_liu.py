@@ -28,7 +28,7 @@ from latentforest.inference.information import pair_scores
 from latentforest.kernels.types import BoolArray, FloatArray
 from latentforest.learners.base import Learned, NetworkLearner, Work
 from latentforest.learners.finish import warn_of_bounds
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.spanning import Edge, direct, layered_forest, spanning_forest
 from latentforest.scores.edges import EDGE_CRITERIA, continuous_scores, edge_score
@@ -117,7 +117,7 @@ class ChowLiu(NetworkLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

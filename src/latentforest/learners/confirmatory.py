@@ -25,7 +25,7 @@ from latentforest.inference.engine import Engine, make_engine
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work, weigh
 from latentforest.learners.finish import warn_of_bounds
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.notation import read_structure
 from latentforest.model.state_edits import replace_variables
@@ -95,7 +95,7 @@ class ConfirmatoryModel(LatentLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self.structure = structure
         self.n_starts = n_starts

@@ -9,7 +9,7 @@ from latentforest.data import Dataset
 from latentforest.errors import ParameterError
 from latentforest.estimation.priors import Smoothing
 from latentforest.learners.base import NetworkLearner
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.model import Network
 from latentforest.search.trees.model import Model, is_better
@@ -84,7 +84,7 @@ class DoubleHillClimbing(TreeSearch):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from latentforest.estimation.priors import Smoothing
 from latentforest.learners.base import NetworkLearner
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.learners.tree_search import TreeSearch
 from latentforest.model import Network
 from latentforest.search.trees.candidate import Candidate
@@ -137,7 +137,7 @@ class EAST(TreeSearch):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

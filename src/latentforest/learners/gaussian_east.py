@@ -18,7 +18,7 @@ from latentforest.estimation.starts import random_starts
 from latentforest.inference.engine import make_engine
 from latentforest.learners.base import NetworkLearner, Work
 from latentforest.learners.east import EAST
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.learners.starts import check_columns
 from latentforest.learners.tree_search import START_STARTS
 from latentforest.model import Network, Structure
@@ -142,7 +142,7 @@ class GaussianEAST(EAST):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

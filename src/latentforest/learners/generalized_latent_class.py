@@ -29,7 +29,7 @@ from latentforest.learners.glc_settings import (
     read_links,
 )
 from latentforest.learners.latent_tree import LatentTreeLearner, find_varying
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.learners.starts import describe_start
 from latentforest.learners.tree_search import NOT_SEARCHED
 from latentforest.model import Network, Structure
@@ -185,7 +185,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

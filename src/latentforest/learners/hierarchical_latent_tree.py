@@ -28,7 +28,7 @@ from latentforest.learners.base import Learned, Work
 from latentforest.learners.bridged_islands import N_ANCHORS
 from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.latent_tree import LatentTreeLearner, can_vary
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.learners.topics import assign_topics, describe_topics, switch_on
 from latentforest.model import Network, Structure
 from latentforest.search.greedy.bridges import bridge
@@ -131,7 +131,7 @@ class HierarchicalLatentTree(LatentTreeLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

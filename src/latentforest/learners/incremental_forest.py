@@ -21,7 +21,7 @@ from latentforest.estimation.strengths import choose_strengths
 from latentforest.inference.mixed_information import InformationSettings
 from latentforest.inference.rows import Rows
 from latentforest.learners.base import LatentLearner, Learned, Work
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Network
 from latentforest.model.conjugate import Conjugate
 from latentforest.model.posterior_network import PosteriorNetwork
@@ -160,7 +160,7 @@ class IncrementalForest(LatentLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

@@ -10,7 +10,7 @@ from latentforest.data.table import Table
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.engine import make_engine
 from latentforest.learners.base import Learned, NetworkLearner, Work
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 
 
@@ -46,7 +46,7 @@ class Independence(NetworkLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

@@ -21,7 +21,7 @@ from latentforest.inference.threads import map_threads
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Structure
 from latentforest.search.greedy.groups import (
     COVARIANCES,
@@ -120,7 +120,7 @@ class IndependentClusterings(LatentLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

@@ -32,7 +32,7 @@ from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.direct_effects import Effects, link_columns, list_further, read_effects
 from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.notes import note_edge_of_range
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
 from latentforest.scores.evidence import EVIDENCE_CRITERIA, approximate, check_method
@@ -127,7 +127,8 @@ class LatentClass(LatentLearner):
     time_limit
         Seconds after which the best model so far is taken.
     progress
-        True shows what is going on; a function gets each message.
+        True shows what is going on, False does not; a function gets each message. By default it is
+        shown in interactive use, a terminal or a notebook, if it takes more than a moment.
 
     Attributes
     ----------
@@ -192,7 +193,7 @@ class LatentClass(LatentLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

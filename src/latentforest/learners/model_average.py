@@ -20,7 +20,7 @@ from latentforest.inference.rows import AveragedRows, Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import Learned, NetworkLearner, Work, draw_seed
 from latentforest.learners.posterior_means import ParameterPrior, estimate_means
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.state_edits import add_states
 from latentforest.scores.edge_strengths import draw_edges, find_threshold, measure_edges
@@ -116,7 +116,7 @@ class ModelAverage(NetworkLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

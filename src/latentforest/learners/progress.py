@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
 
 from latentforest.announcements import announce_through
 
@@ -15,9 +18,13 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 Say = Callable[[str], None]
+Progress = bool | Say | None
 
 SECONDS_BETWEEN_LINES = 10.0  # for plain lines of one kind
+SECONDS_BETWEEN_UPDATES = 0.2  # of the line below a cell
+PATIENCE = 0.5  # seconds that work may take without a word
 SPINNER_WIDTH = 2  # of the sign before the live line, with its space
+_OPEN: list[None] = []  # learners at work; those within others do not show a line of their own
 
 
 def stay_silent(message: str) -> None:
@@ -25,23 +32,118 @@ def stay_silent(message: str) -> None:
 
 
 @contextmanager
-def open_progress(progress: bool | Say) -> Iterator[Say]:
+def open_progress(progress: Progress) -> Iterator[Say]:
     """Give a function that shows a line of progress.
 
     Parameters
     ----------
     progress
-        False: nothing is shown. True: a live line on standard error (plain lines when that is not
-        a terminal). A function: called with each message.
+        None: shown in interactive use, a terminal or a notebook, if the work takes more than a
+        moment. False: nothing is shown. True: a live line on standard error (plain lines when that
+        is not a terminal). A function: called with each message.
     """
-    if callable(progress):
-        with announce_through(progress):
-            yield progress
-    elif progress:
-        with show_live() as say, announce_through(say):
-            yield say
+    if progress is None:
+        progress = not _OPEN and is_interactive()
+        show = show_notebook if is_notebook() else show_late
     else:
-        yield stay_silent
+        show = show_live
+    _OPEN.append(None)
+    try:
+        if callable(progress):
+            with announce_through(progress):
+                yield progress
+        elif progress:
+            with show() as say, announce_through(say):
+                yield say
+        else:
+            yield stay_silent
+    finally:
+        _OPEN.pop()
+
+
+def is_interactive() -> bool:
+    """Whether a person looks: at a notebook, or at a terminal; not in workers, not in tests."""
+    if multiprocessing.current_process().name != "MainProcess":
+        return False
+    if "PYTEST_CURRENT_TEST" in os.environ:
+        return False
+    return is_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def is_notebook() -> bool:
+    """Whether this is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+@contextmanager
+def show_late() -> Iterator[Say]:
+    """Give a function that shows a live line in a terminal once the work takes a while."""
+    line = LateLine()
+    try:
+        yield line.show
+    finally:
+        line.close()
+
+
+class LateLine:
+    """A live line that appears after a moment, so that quick work shows nothing at all."""
+
+    def __init__(self, seconds: float = PATIENCE) -> None:
+        self._message, self._live, self._lock = "starting", ExitStack(), threading.Lock()
+        self._say: Say | None = None
+        self._is_closed = False
+        self._timer = threading.Timer(seconds, self._open)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def show(self, message: str) -> None:
+        """Show a message, now or when the line appears."""
+        with self._lock:
+            self._message = message
+            if self._say is not None:
+                self._say(message)
+
+    def close(self) -> None:
+        """Take the line away."""
+        self._timer.cancel()
+        with self._lock:
+            self._is_closed = True
+            self._live.close()
+
+    def _open(self) -> None:
+        with self._lock:
+            if not self._is_closed:
+                self._say = self._live.enter_context(show_live())
+                self._say(self._message)
+
+
+@contextmanager
+def show_notebook() -> Iterator[Say]:
+    """Give a function that shows a line below the cell; it is emptied in the end.
+
+    It needs IPython only, where the live displays of rich need ipywidgets.
+    """
+    from IPython.display import display
+
+    began = last = time.monotonic()
+    handle: Any = None
+
+    def say(message: str) -> None:
+        nonlocal handle, last
+        now = time.monotonic()
+        if handle is None and now - began >= PATIENCE:
+            handle = display({"text/plain": message}, raw=True, display_id=True)
+        elif handle is not None and now - last >= SECONDS_BETWEEN_UPDATES:
+            handle.update({"text/plain": message}, raw=True)
+            last = now
+
+    try:
+        yield say
+    finally:
+        if handle is not None:
+            handle.update({"text/plain": ""}, raw=True)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.search.distances.forest import grow_forest
 from latentforest.search.distances.grouping import ComparisonRules
@@ -156,7 +156,7 @@ class RecursiveGrouping(LatentLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

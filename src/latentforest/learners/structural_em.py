@@ -25,7 +25,7 @@ from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.confirmatory import order_states
 from latentforest.learners.finish import finish
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress
 from latentforest.learners.structural_settings import check_settings, read_latents
 from latentforest.model import Network, Structure
 from latentforest.scores.families import FamilyPrior
@@ -194,7 +194,7 @@ class StructuralEM(LatentLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 

@@ -16,7 +16,7 @@ from latentforest.inference.engine import make_engine
 from latentforest.learners.base import Learned, NetworkLearner, Work
 from latentforest.learners.finish import finish
 from latentforest.learners.latent_tree import LatentTreeLearner
-from latentforest.learners.progress import Say
+from latentforest.learners.progress import Progress, stay_silent
 from latentforest.learners.starts import check_start, describe_start, find_start
 from latentforest.model import Network, Structure
 from latentforest.search.ended import SearchEnded
@@ -86,7 +86,7 @@ class TreeSearch(LatentTreeLearner):
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
-        progress: bool | Say = False,
+        progress: Progress = None,
     ) -> None:
         self._keep(locals())
 
@@ -159,7 +159,7 @@ class TreeSearch(LatentTreeLearner):
             settings=EMSettings(self.max_iterations, self.tolerance),
             rules=Rules(self.max_states, frozenset(_read_names(self.fixed))),
             seed=work.seed,
-            say=work.say if self.progress else None,
+            say=None if work.say is stay_silent else work.say,
             deadline=work.deadline,
             max_steps=self.max_steps,
             journal=Journal(self.checkpoint, header, self.resume),

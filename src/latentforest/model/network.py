@@ -361,6 +361,26 @@ class Network:
         """
         return profiles.tabulate_profiles(self, latent, columns)
 
+    def edge_information(self) -> Table:
+        """Measure the mutual information of the two ends of each arc, in bits.
+
+        Returns
+        -------
+        table
+            ``parent``, ``child``, ``bits`` and the ``share`` of the child's entropy, the strongest
+            first. Arcs between continuous variables have no value; continuous children no share.
+
+        Examples
+        --------
+        >>> health, fever = Variable.hidden("health", 2), Variable("fever", ("no", "yes"))
+        >>> tables = {"health": [0.75, 0.25], "fever": [[1, 0], [0.5, 0.5]]}
+        >>> network = Network.from_tables([health, fever], {"fever": "health"}, tables)
+        >>> print(network.edge_information())
+        parent  child   bits  share
+        health  fever  0.294  0.540
+        """
+        return profiles.tabulate_edges(self)
+
     def most_probable(
         self, evidence: Evidence | None = None, targets: Sequence[str] | None = None
     ) -> dict[str, str]:

@@ -53,7 +53,7 @@ class PosteriorNetwork(Network):
     >>> from latentforest import Variable
     >>> structure = Structure([Variable("coin", ("heads", "tails"))], {})
     >>> coin = PosteriorNetwork(structure, {"coin": Dirichlet([3.0, 1.0])})
-    >>> coin.query("coin").tolist()
+    >>> coin.query("coin").round(2).tolist()
     [0.75, 0.25]
     >>> coin.posterior["coin"].concentration
     array([3., 1.])

@@ -158,3 +158,33 @@ def _add_states(row: dict[str, Any], states: Sequence[str], given: Floats) -> di
     taken = {"latent", *row}
     named = [state + "_" * (state in taken) for state in states]
     return row | dict(zip(named, given.tolist(), strict=True))
+
+
+def tabulate_edges(network: Network) -> Table:
+    """Make a table of the mutual information of the ends of each arc."""
+    structure = network.structure
+    sizes = {
+        name: compute_sizes(network, name)
+        for name in structure.names
+        if structure.children(name) and name not in structure.continuous
+    }
+    rows: list[dict[str, Any]] = []
+    for child in structure.names:
+        for parent in structure.parents(child):
+            bits = share = None
+            if parent in sizes:
+                profile = compute_profile(network, parent, child, sizes[parent])
+                bits = max(profile.information, 0.0) / math.log(2)
+                entropy = 0.0 if profile.is_continuous else _entropy(profile.overall)
+                share = bits / entropy if entropy > 0 else None
+            rows.append({"parent": parent, "child": child, "bits": bits, "share": share})
+    rows.sort(key=lambda row: -round(row["bits"] or 0.0, 12))
+    return Table(
+        {name: [row[name] for row in rows] for name in ("parent", "child", "bits", "share")}
+    )
+
+
+def _entropy(probabilities: Floats) -> float:
+    """Entropy in bits."""
+    seen = probabilities[probabilities > 0]
+    return float(-(seen * np.log2(seen)).sum())
