@@ -205,6 +205,10 @@ class GeneralizedLatentClass(LatentTreeLearner):
     def _learn_tree(self, work: Work) -> Learned:
         rules = self._make_rules(work.table)
         search = self._open(work, rules)
+        with search.journal:
+            return self._search_all(work, rules, search)
+
+    def _search_all(self, work: Work, rules: GlcRules, search: GlcSearch) -> Learned:
         was_interrupted, stopped, without = False, None, None
         try:
             is_local = search.evaluation.is_local

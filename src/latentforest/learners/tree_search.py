@@ -94,6 +94,10 @@ class TreeSearch(LatentTreeLearner):
 
     def _learn_tree(self, work: Work) -> Learned:
         search = self._open(work)
+        with search.journal:
+            return self._run_all(work, search)
+
+    def _run_all(self, work: Work, search: Search) -> Learned:
         was_interrupted, stopped = False, None
         try:
             found = [self._run(work, search, run) for run in range(self.n_runs)]
