@@ -31,6 +31,7 @@ from latentforest.learners.column_prediction import (
     hide_column,
     predict_values,
 )
+from latentforest.learners.interruption import learn_in_any_case
 from latentforest.learners.progress import Say, open_progress
 from latentforest.model import Network
 from latentforest.scores.criteria import FitSummary, bic
@@ -65,10 +66,16 @@ class Work:
     seed: int
     say: Say
     deadline: float | None
+    interruptions: list[str] = field(default_factory=list)  # of learners that this one uses
 
     def seconds_left(self) -> float | None:
         """Time until the limit, never quite nothing; none if there is no limit."""
         return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.01)
+
+    def check_interruptions(self) -> None:
+        """Raise ``KeyboardInterrupt`` if it ended a learner that this one uses."""
+        if self.interruptions:
+            raise KeyboardInterrupt(self.interruptions[0])
 
     def is_late(self) -> bool:
         """Whether the time limit has passed."""
@@ -91,6 +98,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     log_likelihood_: float
     n_parameters_: int
     bic_: float
+    interrupted_: bool
     _training: Dataset | None
     _goodness: Table | None
 
@@ -107,6 +115,10 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _learn(self, work: Work) -> Learned:
         """Learn a network."""
+
+    def _learn_simplest(self, work: Work) -> Learned:
+        """Learn a network at once, when Ctrl-C came before there was one; the time is up."""
+        return self._learn(work)
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a network from a table.
@@ -135,7 +147,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         with open_progress(self.progress) as say:
             data = PatternedData(dataset, self.n_jobs)
             work = Work(given, dataset, data, seed, say, deadline)
-            learned = self._learn(work)
+            learned = learn_in_any_case(self._learn, self._learn_simplest, work)
         self.n_features_in_ = dataset.n_columns
         self.variables_ = dataset.variables
         if _has_names(X):

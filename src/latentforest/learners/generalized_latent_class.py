@@ -28,6 +28,7 @@ from latentforest.learners.glc_settings import (
     put_back,
     read_links,
 )
+from latentforest.learners.interruption import conclude
 from latentforest.learners.latent_tree import LatentTreeLearner, find_varying
 from latentforest.learners.progress import Say
 from latentforest.learners.starts import describe_start
@@ -214,6 +215,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
             is_local = search.evaluation.is_local
             found = list_starts(self.start, work, search.columns, rules, is_local)
             starts = [search.begin(*start) for start in found]
+            work.check_interruptions()
             if is_local and self.start is None:
                 without = self._find_without_latents(work)
                 starts += self._begin_with_columns(work, search, without)
@@ -230,7 +232,13 @@ class GeneralizedLatentClass(LatentTreeLearner):
         if without is None and not was_interrupted:
             with suppress(KeyboardInterrupt):
                 without = self._find_without_latents(work)
-        return self._describe(work, search, was_interrupted, stopped, without)
+        return conclude(
+            work, lambda work: self._describe(work, search, was_interrupted, stopped, without)
+        )
+
+    def _describe_columns(self, model: Model, began: float) -> Learned:
+        none = {"n_fits": 0, "n_visited": 0, "without_latents": None}
+        return replace(super()._describe_columns(model, began), attributes=none)
 
     def _begin_with_columns(
         self, work: Work, search: GlcSearch, without: BestNetwork | None
