@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numbers
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -48,6 +49,7 @@ from latentforest.search.glc.search import (
     choose_by_score,
 )
 from latentforest.search.trees.journal import Journal, fingerprint
+from latentforest.search.trees.model import Model
 from latentforest.ties import sort_best_first
 
 FEW_COLUMNS = 7  # up to so many, everything may be linked with everything
