@@ -357,11 +357,11 @@ def measure_coil() -> None:
     data = read_shared("discrete/coil_42.arff")
     rows = []
     for title, learner in (
-        ("Chow-Liu", ChowLiu(smoothing=1)),
-        ("Bayesian network", BayesianNetworkSearch(random_state=0, smoothing=1)),
-        ("EAST", EAST(random_state=0, smoothing=1)),
+        ("Chow-Liu", ChowLiu(prior=1)),
+        ("Bayesian network", BayesianNetworkSearch(random_state=0, prior=1)),
+        ("EAST", EAST(random_state=0, prior=1)),
     ):
-        plain = type(learner)(**{**learner.get_params(), "smoothing": 0.0}).fit(data)
+        plain = type(learner)(**{**learner.get_params(), "prior": 0.0}).fit(data)
         folds = np.random.default_rng(0).permutation(data.n_rows) % 3
         held_out = cross_validate(learner, data, folds=folds).mean_per_row
         rows.append({"learner": title, "BIC": f"{plain.bic_:,.1f}", "held out, per row": held_out})

@@ -274,7 +274,7 @@ def show_predictive() -> None:
         folds = np.random.default_rng(0).permutation(data.n_rows) % 10
         row: dict[str, Any] = {"table": name, "folds": n_folds}
         for method, learner in METHODS.items():
-            settings = {"smoothing": 1.0} | ({} if method == "Chow-Liu" else {"random_state": 0})
+            settings = {"prior": 1.0} | ({} if method == "Chow-Liu" else {"random_state": 0})
             total = n_rows = 0.0
             for fold in range(n_folds):
                 train, test = data.take(folds != fold), data.take(folds == fold)
@@ -283,7 +283,7 @@ def show_predictive() -> None:
             row[method] = f"{total / n_rows:.3f}"
         rows.append(row)
         print_table("Predictive log-likelihood", rows[-1:])
-    print_table("Predictive log-likelihood of a row, shuffled folds, smoothing=1", rows)
+    print_table("Predictive log-likelihood of a row, shuffled folds, prior=1", rows)
 
 
 def show_recovery() -> None:

@@ -161,10 +161,10 @@ def predictive() -> None:
         row: dict[str, Any] = {"data": data_name, "smoothing": smoothing}
         for name, learner in find_learners(*LEARNERS).items():
             chosen = 1.0 if name == "Chow-Liu" else smoothing
-            row[name] = validate(learner, data, labels, smoothing=chosen)
+            row[name] = validate(learner, data, labels, prior=chosen)
             if name in MORE_EFFORT:
                 effort = MORE_EFFORT[name]
-                row[f"{name}, effort"] = validate(learner, data, labels, smoothing=chosen, **effort)
+                row[f"{name}, effort"] = validate(learner, data, labels, prior=chosen, **effort)
             if name in PUBLISHED:
                 row[f"published {name}"] = f"{published[data_name, PUBLISHED[name]]:,.2f}"
         rows.append(row)

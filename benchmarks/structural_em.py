@@ -82,13 +82,13 @@ def show_missing(n_seeds: int = 5) -> None:
     for seed in range(n_seeds):
         whole = sample_alarm(N_ROWS, seed)
         table, test = drop_cells(whole, SHARE, seed), sample_alarm(N_TEST, seed + 1000)
-        model, taken = timed(StructuralEM(smoothing=1, random_state=0), table)
+        model, taken = timed(StructuralEM(prior=1, random_state=0), table)
         others = {
             "complete table": whole,
             "mode imputation": fill_modes(table),
             "complete cases": keep_complete(table),
         }
-        search = BayesianNetworkSearch(smoothing=1, random_state=0)
+        search = BayesianNetworkSearch(prior=1, random_state=0)
         held = {name: search.fit(each).score(test) for name, each in others.items()}
         found = model.score(test)
         row = {"seed": seed, "StructuralEM": f"{found:.4f}"}

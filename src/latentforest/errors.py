@@ -59,6 +59,10 @@ class DataWarning(LatentForestWarning):
     """A column or row is kept although it carries no information."""
 
 
+class UnobservedStatesWarning(DataWarning):
+    """States were declared that no row has; they do not count as parameters."""
+
+
 class FileFormatWarning(LatentForestWarning):
     """A model file does not hold exactly what the network has."""
 

@@ -35,7 +35,7 @@ def test_columns_that_are_left_out(run):
 
 
 def test_options_reach_the_learner(run):
-    arguments = ["--starts", 3, "--smoothing", "laplace", "--max-iterations", 50, "--seed", 5]
+    arguments = ["--starts", 3, "--prior", "laplace", "--max-iterations", 50, "--seed", 5]
     found = json.loads(run("fit", "hiv-tests", "X[2] -> A, B, C, D", *arguments, "--json").stdout)
     settings = found["settings"]
     assert (settings["n_starts"], settings["smoothing"]) == (3, "laplace")

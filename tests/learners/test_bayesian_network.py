@@ -140,14 +140,14 @@ def test_probabilities_of_arcs_change_what_is_found():
 
 def test_prior_network():
     data = random_table(2, (2, 3, 2, 2), 60)
-    prior = Independence(smoothing=1).fit(data).network_
+    prior = Independence(prior=1).fit(data).network_
     model = learn(data, criterion="bde", prior_network=prior, equivalent_sample_size=5)
     assert model.is_optimal_
 
 
 def test_smoothing_changes_parameters_only():
     data = random_table(2, (2, 3, 2, 2), 60)
-    plain, smooth = learn(data), learn(data, smoothing=1.0)
+    plain, smooth = learn(data), learn(data, prior=1.0)
     assert smooth.network_.structure == plain.network_.structure
     assert smooth.score_ == plain.score_
     counts = data.counts("x0") + 1

@@ -147,7 +147,7 @@ def test_weights_are_repeats_and_threads_make_no_difference(linkage):
 @pytest.mark.parametrize("smoothing", [1.0, "cv"])
 def test_smoothing(smoothing):
     plain = BinaryForest(random_state=0).fit(TABLE)
-    model = BinaryForest(smoothing=smoothing, random_state=0).fit(TABLE)
+    model = BinaryForest(prior=smoothing, random_state=0).fit(TABLE)
     assert model.log_likelihood_ < plain.log_likelihood_
     assert model.network_.parameters.min() > 0
 

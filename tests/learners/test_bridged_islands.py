@@ -80,8 +80,8 @@ def test_max_states():
 
 
 def test_smoothing_keeps_probabilities_positive(table):
-    assert learn(table, smoothing=1).network_.parameters.min() > 1e-4
-    assert learn(table, smoothing="cv").network_.parameters.min() > 0
+    assert learn(table, prior=1).network_.parameters.min() > 1e-4
+    assert learn(table, smoothing="cv").predictive_network_.parameters.min() > 0
 
 
 def test_one_island_is_a_latent_class_model():

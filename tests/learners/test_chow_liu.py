@@ -130,7 +130,7 @@ def test_weights_are_repeats(table):
 
 
 def test_smoothing_is_added_to_the_counts(table):
-    model = ChowLiu(smoothing=2.0).fit(table)
+    model = ChowLiu(prior=2.0).fit(table)
     structure = model.network_.structure
     name = next(name for name in structure.names if structure.parents(name))
     (parent,) = structure.parents(name)

@@ -146,7 +146,7 @@ def test_missing_values_and_weights():
 
 @pytest.mark.parametrize("smoothing", [1, "laplace", "cv", {"A": 2.0}])
 def test_smoothing(smoothing):
-    model = lf.fit(TEXT, HIV, smoothing=smoothing, random_state=0)
+    model = lf.fit(TEXT, HIV, prior=smoothing, random_state=0)
     assert model.log_likelihood_ < lf.fit(TEXT, HIV, random_state=0).log_likelihood_
     assert np.all(model.network_.cpd("A") > 0)
 

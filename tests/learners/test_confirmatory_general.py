@@ -82,7 +82,7 @@ def test_missing_values():
 def test_smoothing(smoothing):
     data = lf.datasets.load("hiv-tests")
     text = "X[2] -> A, B, C; A, C -> D"
-    model = lf.fit(text, data, smoothing=smoothing, random_state=0)
+    model = lf.fit(text, data, prior=smoothing, random_state=0)
     assert model.log_likelihood_ < lf.fit(text, data, random_state=0).log_likelihood_
     assert np.all(model.network_.parameters > 0)
 

@@ -155,7 +155,7 @@ def test_settings_may_be_numpy_numbers(table, found):
 
 
 def test_smoothing_is_for_the_last_fit_only(table, found):
-    model = learn(table, smoothing=1.0)
+    model = learn(table, prior=1.0)
     assert trace(model) == trace(found)
     assert model.network_.parameters.min() > 0
 
@@ -292,7 +292,7 @@ def test_a_step_that_the_clock_cut_short_is_taken_again(table, found, tmp_path, 
 def test_threads_and_limits_may_change_between_runs(table, found, journal, tmp_path):
     path = tmp_path / "steps.jsonl"
     path.write_text("".join(journal[:3]))
-    model = learn(table, checkpoint=path, resume=True, n_jobs=2, time_limit=1e6, smoothing=0.0)
+    model = learn(table, checkpoint=path, resume=True, n_jobs=2, time_limit=1e6, prior=0.0)
     assert model.network_ == found.network_
 
 

@@ -173,7 +173,7 @@ def test_bounded_covariances_are_warned_of():
 
 
 def test_smoothing_moves_parameters_only(found, rows):
-    model = GaussianEAST(smoothing=1.0, **QUICK).fit(rows)
+    model = GaussianEAST(prior=1.0, **QUICK).fit(rows)
     assert model.network_.structure == found.network_.structure
     assert model.log_likelihood_ < found.log_likelihood_
 

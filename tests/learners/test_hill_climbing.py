@@ -167,7 +167,7 @@ def test_steps_are_limited_and_can_go_on(search, small, steps, tmp_path):
 @pytest.mark.parametrize("search", SEARCHES)
 def test_a_tiny_time_limit_gives_a_model(search, small, tmp_path):
     path = tmp_path / "steps.jsonl"
-    model = search(random_state=0, time_limit=1e-9, checkpoint=path, smoothing=1).fit(small)
+    model = search(random_state=0, time_limit=1e-9, checkpoint=path, prior=1).fit(small)
     assert model.stopped_ == "the time limit was reached"
     assert len(model.history_) == 1
     assert model.network_.parameters.min() > 0  # smoothed all the same

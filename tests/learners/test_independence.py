@@ -33,7 +33,7 @@ def test_log_likelihood_is_the_weighted_sum_of_the_rows():
 
 @pytest.mark.parametrize("smoothing", [1, 1.0, "laplace", {"a": 1, "b": [1, 1, 1]}])
 def test_smoothing_adds_to_every_cell(smoothing):
-    network = Independence(smoothing=smoothing).fit(TABLE).network_
+    network = Independence(prior=smoothing).fit(TABLE).network_
     np.testing.assert_allclose(network.cpd("a"), [4 / 6, 2 / 6])
     np.testing.assert_allclose(network.cpd("b"), [2 / 11, 8 / 11, 1 / 11])
 
@@ -68,14 +68,14 @@ def test_it_has_no_latent_variable_to_predict():
 )
 def test_smoothing_that_makes_no_sense(smoothing, error, message):
     with pytest.raises(error, match=message):
-        Independence(smoothing=smoothing).fit(TABLE)
+        Independence(prior=smoothing).fit(TABLE)
 
 
 @pytest.mark.parametrize("smoothing", [0, 1, {"income": 3}])
 def test_continuous_columns_are_gaussian(smoothing):
     income = np.array([1000.5, 2000.25, np.nan, 1500.0])
     data = Dataset.from_table({"income": income, "sex": list("fmff")}, weights=[1, 2, 1, 1])
-    model = Independence(smoothing=smoothing).fit(data)
+    model = Independence(prior=smoothing).fit(data)
     mean = np.average(income[[0, 1, 3]], weights=[1, 2, 1])
     variance = np.average((income[[0, 1, 3]] - mean) ** 2, weights=[1, 2, 1])
     np.testing.assert_allclose(model.network_.cpd("income"), [mean, variance], rtol=1e-12)

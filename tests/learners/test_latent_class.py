@@ -99,7 +99,7 @@ def test_cross_validation_uses_the_folds_given(easy, n_folds):
     folds = np.random.default_rng(1).integers(n_folds, size=easy.n_rows)
     chosen = learn([2, 3], easy, criterion="cv", folds=folds)
     again = [
-        cross_validate(LatentClass(k, smoothing=1.0, random_state=9), easy, folds).mean_per_row
+        cross_validate(LatentClass(k, prior=1.0, random_state=9), easy, folds).mean_per_row
         for k in (2, 3)
     ]
     np.testing.assert_allclose(chosen.fit_table_["cv"], again, rtol=1e-5)
@@ -119,13 +119,13 @@ def test_labels_of_folds_may_be_words(easy):
 
 @pytest.mark.parametrize("smoothing", [0, None])
 def test_cross_validation_smooths_by_one_where_nothing_else_is_said(easy, smoothing):
-    value = learn(2, easy, criterion="cv", folds=3, smoothing=smoothing).fit_table_["cv"]
-    assert value == learn(2, easy, criterion="cv", folds=3, smoothing=1).fit_table_["cv"]
+    value = learn(2, easy, criterion="cv", folds=3, prior=smoothing).fit_table_["cv"]
+    assert value == learn(2, easy, criterion="cv", folds=3, prior=1).fit_table_["cv"]
 
 
 def test_cross_validation_treats_none_as_zero():
     none, zero = (
-        learn(2, datasets.load("hiv-tests"), criterion="cv", folds=3, smoothing=smoothing)
+        learn(2, datasets.load("hiv-tests"), criterion="cv", folds=3, prior=smoothing)
         for smoothing in ("none", 0)
     )
     assert none.fit_table_["cv"] == zero.fit_table_["cv"]
@@ -288,7 +288,7 @@ def test_classes_of_generated_rows_are_recovered(truth):
 
 @pytest.mark.parametrize("smoothing", [0.5, "laplace", {"class": 7, "A": [[1, 3], [0, 0]]}])
 def test_smoothed_parameters_are_a_fixed_point_of_the_update(smoothing):
-    model = learn(2, smoothing=smoothing, tolerance=1e-14)
+    model = learn(2, prior=smoothing, tolerance=1e-14)
     structure, theta = model.network_.structure, model.network_.parameters
     prior = pseudo_counts(structure, smoothing)
     if isinstance(smoothing, dict):  # the pseudo-counts may have met the classes the other way
@@ -300,7 +300,7 @@ def test_smoothed_parameters_are_a_fixed_point_of_the_update(smoothing):
 
 
 def test_smoothing_agrees_with_plain_em():
-    model = learn(2, smoothing=2.0, tolerance=1e-14)
+    model = learn(2, prior=2.0, tolerance=1e-14)
     runs = [fit_latent_class(ROLE, 2, 1, 1500, prior=2.0, seed=s) for s in range(4)]
     assert any(abs(run[0] - model.log_likelihood_) < 1e-3 for run in runs)
 
@@ -309,20 +309,20 @@ def test_smoothing_agrees_with_plain_em():
     ("one", "other"), [(None, 0.0), ("none", 0.0), ("laplace", 1.0), ({}, 0.0), (1, 1.0)]
 )
 def test_words_for_smoothing(one, other):
-    a, b = (learn(2, smoothing=smoothing).network_ for smoothing in (one, other))
+    a, b = (learn(2, prior=smoothing).network_ for smoothing in (one, other))
     assert a == b
 
 
 def test_smoothing_leaves_no_zeros():
     hiv = datasets.load("hiv-tests")
     assert learn(2, hiv, tolerance=1e-13).network_.parameters.min() < 1e-6
-    assert learn(2, hiv, smoothing=1).network_.parameters.min() > 1e-4
+    assert learn(2, hiv, prior=1).network_.parameters.min() > 1e-4
 
 
 def test_smoothing_lowers_the_likelihood():
-    assert learn(2, smoothing=5).log_likelihood_ < learn(2).log_likelihood_
+    assert learn(2, prior=5).log_likelihood_ < learn(2).log_likelihood_
 
 
 def test_greedy_with_smoothing_and_acceleration_off():
-    model = learn("greedy", smoothing="laplace", accelerate=False)
+    model = learn("greedy", prior="laplace", accelerate=False)
     assert model.n_states_ == 2

@@ -84,7 +84,7 @@ def test_highest_number_of_classes(max_states):
 
 def test_a_column_that_smoothing_names_must_exist():
     with pytest.raises(ValueError, match="no variable named 'Q'"):
-        LatentClass(2, smoothing={"Q": 1}).fit(ROLE)
+        LatentClass(2, prior={"Q": 1}).fit(ROLE)
 
 
 def test_a_failed_fit_leaves_the_estimator_as_it_was():

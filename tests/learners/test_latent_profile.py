@@ -177,7 +177,7 @@ def test_saved_and_printed(model, tmp_path):
 def test_cross_validation_chooses_the_number_of_classes(table):
     model = learn(table, (1, 4), criterion="cv", folds=3, n_starts=8)
     assert model.n_states_ == 3
-    result = cross_validate(LatentClass(3, smoothing=1, random_state=0), table, 3, 0)
+    result = cross_validate(LatentClass(3, prior=1, random_state=0), table, 3, 0)
     assert np.all(np.isfinite(result.log_likelihoods))
 
 
@@ -234,7 +234,7 @@ def test_a_class_of_equal_values_is_warned_of():
     assert np.isfinite(model.log_likelihood_)
     with warnings.catch_warnings():
         warnings.simplefilter("error", VarianceWarning)
-        smooth = learn({"spike": spike, "other": other}, smoothing=5)
+        smooth = learn({"spike": spike, "other": other}, prior=5)
     assert smooth.network_.cpd("spike")[:, 1].min() > model.network_.cpd("spike")[:, 1].min()
 
 

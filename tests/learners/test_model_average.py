@@ -167,7 +167,7 @@ def test_when_the_time_is_up_the_models_so_far_are_averaged(structures, abc):
 
 def test_bootstrap_parameters_are_those_of_all_rows():
     data = datasets.load("role-conflict")
-    model = ModelAverage(ChowLiu(), 5, "bootstrap", smoothing=1.0, random_state=0).fit(data)
+    model = ModelAverage(ChowLiu(), 5, "bootstrap", prior=1.0, random_state=0).fit(data)
     for network in model.models_:
         (root,) = network.structure.roots
         expected = (data.counts(root) + 1) / (data.total_weight + 2)

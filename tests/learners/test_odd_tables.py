@@ -138,7 +138,7 @@ def test_columns_that_never_vary(learner):
 @each_tree
 def test_smoothing_counts_with_few_columns_too(learner):
     table = {"k": ["a"] * 9 + ["b"]}
-    smooth = learn(learner.__class__(smoothing=5.0, random_state=0), table)
+    smooth = learn(learner.__class__(prior=5.0, random_state=0), table)
     np.testing.assert_allclose(smooth.network_.cpd("k"), [14 / 20, 6 / 20])
     chosen = learn(learner.__class__(smoothing="cv", random_state=0), table)
     assert chosen.network_.latents == ()
@@ -147,7 +147,7 @@ def test_smoothing_counts_with_few_columns_too(learner):
 @each_tree
 def test_settings_are_checked_with_few_columns_too(learner):
     with pytest.raises(lf.errors.ParameterError, match="smoothing"):
-        learner.__class__(smoothing="nonsense").fit({"k": ["a", "b"]})
+        learner.__class__(prior="nonsense").fit({"k": ["a", "b"]})
 
 
 def test_limits_of_states_hold():

@@ -21,7 +21,7 @@ FRAME = pd.DataFrame(COLUMNS)
 
 @pytest.fixture(scope="module")
 def model():
-    return LatentClass(2, smoothing=0.5, random_state=0).fit(FRAME)
+    return LatentClass(2, prior=0.5, random_state=0).fit(FRAME)
 
 
 def as_dict(row):
@@ -132,7 +132,7 @@ def test_weights_of_a_score_must_fit_the_rows(model):
 def test_the_kind_of_table_does_not_matter(model, convert):
     table = convert(COLUMNS)
     np.testing.assert_array_equal(model.predict_proba(table), model.predict_proba(FRAME))
-    again = LatentClass(2, smoothing=0.5, random_state=0).fit(table)
+    again = LatentClass(2, prior=0.5, random_state=0).fit(table)
     np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(FRAME))
 
 

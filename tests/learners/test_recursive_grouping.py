@@ -161,7 +161,7 @@ def test_most_states():
 @BOTH
 @pytest.mark.parametrize("smoothing", [1.0, "laplace", "cv"])
 def test_smoothing_leaves_no_zeros(learner, table, smoothing):
-    model = learner(random_state=0, smoothing=smoothing).fit(table.take(np.arange(300)))
+    model = learner(random_state=0, prior=smoothing).fit(table.take(np.arange(300)))
     assert model.network_.parameters.min() > 0
 
 

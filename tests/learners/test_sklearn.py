@@ -68,7 +68,7 @@ def test_before_a_classifier(answers):
 
 def test_grid_search_over_the_number_of_classes(answers):
     frame, _ = answers
-    learner = LatentClass(2, smoothing=1, n_starts=8, random_state=0)
+    learner = LatentClass(2, prior=1, n_starts=8, random_state=0)
     search = GridSearchCV(learner, {"n_states": [1, 2, 3]}, cv=3).fit(frame)
     assert search.best_params_ == {"n_states": 2}
     assert search.best_estimator_.n_states_ == 2
@@ -76,12 +76,12 @@ def test_grid_search_over_the_number_of_classes(answers):
 
 def test_cross_val_score_is_a_mean_per_row(answers):
     frame, _ = answers
-    scores = cross_val_score(Independence(smoothing=1), frame, cv=3)
+    scores = cross_val_score(Independence(prior=1), frame, cv=3)
     assert np.all((scores > -7) & (scores < -3))
 
 
 def test_a_clone_has_the_settings_but_is_not_fitted():
-    model = LatentClass((2, 3), criterion="aic", smoothing={"A": 1}, random_state=4)
+    model = LatentClass((2, 3), criterion="aic", prior={"A": 1}, random_state=4)
     fitted = model.fit(datasets.load("role-conflict"))
     copy = clone(fitted)
     assert copy.get_params() == model.get_params()

@@ -79,8 +79,8 @@ def check_climb(history):
 
 @pytest.mark.parametrize("settings", [{}, {"criterion": "bdeu"}, {"method": "hill-climbing"}])
 def test_without_gaps_the_result_is_that_of_the_search(whole, settings):
-    found = StructuralEM(random_state=0, smoothing=1, **settings).fit(whole)
-    plain = BayesianNetworkSearch(random_state=0, smoothing=1, **settings).fit(whole)
+    found = StructuralEM(random_state=0, prior=1, **settings).fit(whole)
+    plain = BayesianNetworkSearch(random_state=0, prior=1, **settings).fit(whole)
     assert found.network_ == plain.network_
     assert (found.score_, found.bic_) == (plain.score_, plain.bic_)
     assert (found.n_fits_, found.left_out_) == (0, 0.0)
@@ -146,7 +146,7 @@ def test_weights_are_repeated_rows(table):
 
 
 def test_smoothing_leaves_no_zeros(table):
-    found = StructuralEM(smoothing=1, n_restarts=0, random_state=0).fit(table)
+    found = StructuralEM(prior=1, n_restarts=0, random_state=0).fit(table)
     assert found.network_.parameters.min() > 0
 
 

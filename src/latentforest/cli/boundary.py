@@ -40,6 +40,7 @@ _TRANSLATIONS = (
     (r"\bpass format=", "pass --format"),
     (r"\bformat(?=: got)", "--format"),
     (r"\bexclude=", "--exclude"),
+    (r"\bprior=", "--prior"),
     (r"\btime_limit must", "--time-limit must"),
     (r"\bmax_iterations must", "--max-iterations must"),
     (r"\bn_jobs must", "--jobs must"),
@@ -47,7 +48,7 @@ _TRANSLATIONS = (
     (r"\bn_runs must", "--runs must"),
     (r"\bmax_(states|steps) must", r"--max-\1 must"),
     (r"\bfixed names", "--fixed names"),
-    (r"\b(tolerance|smoothing|folds|delimiter|mu|nu)(?= must|:)", r"--\1"),
+    (r"\b(tolerance|smoothing|prior|folds|delimiter|mu|nu)(?= must|:)", r"--\1"),
 )
 
 

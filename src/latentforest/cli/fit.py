@@ -14,13 +14,14 @@ from latentforest.cli.learn_options import (
     Jobs,
     MaxIterations,
     ModelOut,
+    Prior,
     Quiet,
     Smoothing,
     Starts,
     TimeLimit,
     Tolerance,
 )
-from latentforest.cli.learners import read_smoothing
+from latentforest.cli.learners import read_prior, read_smoothing
 from latentforest.cli.options import (
     Data,
     Delimiter,
@@ -57,6 +58,7 @@ def fit(
     max_iterations: MaxIterations = None,
     tolerance: Tolerance = None,
     smoothing: Smoothing = None,
+    prior: Prior = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     time_limit: TimeLimit = None,
@@ -80,6 +82,7 @@ def fit(
         "max_iterations": max_iterations,
         "tolerance": tolerance,
         "smoothing": read_smoothing(smoothing),
+        "prior": read_prior(prior),
         "n_jobs": jobs,
         "time_limit": time_limit,
     }

@@ -74,11 +74,19 @@ Tolerance = Annotated[
 ]
 Smoothing = Annotated[
     str | None,
-    _option("Pseudo-count for every cell of the tables: a number, laplace or none.", "NUMBER"),
+    _option(
+        "Of the parameters for new rows: auto (the default: pseudo-counts weighed by evidence), cv "
+        "(by random folds), none, or a number for every cell.",
+        "NUMBER",
+    ),
 ]
 Prior = Annotated[
-    Path | None,
-    _option("What is known beforehand, for il and cil: a TOML file of priors by column.", "FILE"),
+    str | None,
+    _option(
+        "Fits with pseudo-counts: a number for every cell, or laplace; for il and cil: a TOML file "
+        "of priors by column.",
+        "PRIOR",
+    ),
 ]
 CandidatePairs = Annotated[
     int | None,

@@ -132,15 +132,22 @@ def read_states(text: str | None) -> int | tuple[int, int] | list[int] | str | N
 
 
 def read_smoothing(text: str | None) -> float | str | None:
-    """Read ``--smoothing``: a number, ``none``, ``laplace`` or ``cv``."""
-    if text is None or text in ("none", "laplace", "cv"):
+    """Read ``--smoothing``: ``auto``, ``cv``, ``none`` or a number."""
+    if text is None or text in ("auto", "cv", "none"):
         return text
+    number = _read_count(text)
+    if number is None:
+        raise typer.BadParameter(
+            f"got {text!r}, expected auto, cv, none or a number", param_hint="--smoothing"
+        )
+    return number
+
+
+def _read_count(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        raise typer.BadParameter(
-            f"got {text!r}, expected a number, none, laplace or cv", param_hint="--smoothing"
-        ) from None
+        return None
 
 
 def read_criterion(text: str | None) -> str | None:
@@ -185,13 +192,18 @@ def read_latents(text: str | None) -> dict[str, int] | str | None:
     return latents
 
 
-def read_prior(path: Path | None) -> str | None:
-    """Check ``--prior``: a file that is there."""
-    if path is not None and not path.is_file():
+def read_prior(text: str | None) -> float | str | None:
+    """Read ``--prior``: a number of pseudo-counts, ``laplace``, or a file that is there."""
+    if text is None or text in ("none", "laplace"):
+        return text
+    number = _read_count(text)
+    if number is None and not Path(text).is_file():
         raise typer.BadParameter(
-            f"there is no file {path}; expected a TOML file of priors", param_hint="--prior"
+            f"there is no file {text}; expected a number, laplace, or for il and cil a TOML file "
+            "of priors",
+            param_hint="--prior",
         )
-    return None if path is None else str(path)
+    return text if number is None else number
 
 
 def read_arcs(path: Path | None) -> dict[str, Any]:

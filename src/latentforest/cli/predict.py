@@ -73,20 +73,27 @@ def _predict(network: Network, table: Dataset) -> dict[str, Any]:
     from latentforest.inference.forest import PatternedData
     from latentforest.inference.rows import Rows
 
-    rows = Rows(network, PatternedData(table))
+    data = PatternedData(table)
+    rows = Rows(network, data)
     impossible = np.isneginf(rows.log_likelihoods())
     posteriors = rows.posteriors(network.latents)
+    if impossible.any():
+        others = Rows(network.predictive, data).posteriors(network.latents)
+        for posterior, other in zip(posteriors, others, strict=True):
+            posterior[impossible] = other[impossible]
     columns: list[tuple[str, Any]] = []
     for name, posterior in zip(network.latents, posteriors, strict=True):
-        posterior[impossible] = np.nan
         states = np.array(network.structure.states(name), dtype=object)
         best = states[np.nan_to_num(posterior).argmax(axis=1)]
-        best[impossible] = None
+        best[np.isnan(posterior[:, 0])] = None
         columns.append((name, best))
         columns += [(f"{name}={state}", posterior[:, k]) for k, state in enumerate(states)]
     if impossible.any():
         n_impossible = int(np.count_nonzero(impossible))
-        warn(f"{n_impossible:,} rows have probability zero under the model; their fields are empty")
+        what = "get the posterior under the predictive parameters"
+        if network.predictive is network:
+            what = "have empty fields"
+        warn(f"{n_impossible:,} rows have probability zero under the model and {what}")
     return _name_columns(columns)
 
 

@@ -49,7 +49,7 @@ def score(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Where to write the log-likelihood of each row (.csv, .tsv, .parquet).",
+            help="Where to write both log-likelihoods of each row (.csv, .tsv, .parquet).",
             show_default=False,
             rich_help_panel=OUTPUT,
         ),
@@ -79,7 +79,7 @@ def score(
     fit = _measure_fit(network, table, bootstrap, seed, jobs)
     facts["goodness_of_fit"] = None if isinstance(fit, str) else fit
     if per_row is not None:
-        write_columns({"log_likelihood": values}, per_row)
+        write_columns(values, per_row)
     if as_json:
         print_json({"file": model, "source": data, **facts, "per_row": per_row})
     else:
@@ -87,7 +87,7 @@ def score(
 
 
 def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:
-    """Log-likelihood of each row, and the numbers made of them."""
+    """Log-likelihoods of each row under both parameters, and the numbers made of them."""
     import numpy as np
 
     from latentforest.inference.forest import PatternedData
@@ -95,26 +95,29 @@ def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:
     from latentforest.scores.criteria import CRITERIA, FitSummary
     from latentforest.scores.goodness import compute_entropy
 
+    expected = network.with_parameters(network.parameters)  # without posterior, for BIC and kin
     rows = Rows(network, PatternedData(table))
-    values = rows.log_likelihoods()
+    values = Rows(expected, rows.data).log_likelihoods()
+    predicted = Rows(network.predictive, rows.data).log_likelihoods()
     used = table.weights > 0
     impossible = int(np.count_nonzero(np.isneginf(values) & used))
-    total = fitted = float(np.sum(table.weights[used] * values[used]))
-    if network.posterior is not None:  # BIC and its kin are about the expected parameters
-        expected = network.with_parameters(network.parameters)
-        fitted = Rows(expected, rows.data).log_likelihood()
+    fitted, total = (float(np.sum(table.weights[used] * v[used])) for v in (values, predicted))
     entropy = compute_entropy(rows.posteriors(network.latents), table.weights)
     summary = FitSummary(fitted, network.dimension, table.total_weight, entropy)
     if impossible:
-        warn(f"{impossible:,} of {table.n_rows:,} rows have probability zero under the model")
-    return values, {
+        warn(
+            f"{impossible:,} of {table.n_rows:,} rows have probability zero under the reported "
+            "parameters"
+        )
+    return {"log_likelihood": values, "predictive_log_likelihood": predicted}, {
         "rows": table.n_rows,
         "total_weight": table.total_weight,
         "missing_values": table.n_missing,
         "impossible_rows": impossible,
         "log_likelihood": fitted,
-        **({} if network.posterior is None else {"predictive_log_likelihood": total}),
-        "mean_log_likelihood": total / table.total_weight,
+        "mean_log_likelihood": fitted / table.total_weight,
+        "predictive_log_likelihood": total,
+        "mean_predictive_log_likelihood": total / table.total_weight,
         "n_parameters": network.dimension,
         "criteria": {name: criterion(summary) for name, criterion in CRITERIA.items()},
     }
@@ -141,13 +144,13 @@ def _print(model: str, source: str, facts: dict[str, Any], fit: dict[str, Any] |
     console = make_console()
     lines = {
         "rows": f"{facts['rows']:,} (total weight {facts['total_weight']:,.10g})",
-        "log-likelihood": f"{facts['log_likelihood']:,.4f}",
-        "per row": f"{facts['mean_log_likelihood']:,.6f}",
+        "log-likelihood": f"{facts['log_likelihood']:,.4f}  (reported parameters; "
+        f"{facts['mean_log_likelihood']:,.6f} per row)",
+        "predictive": f"{facts['predictive_log_likelihood']:,.4f}  (log-likelihood as of new rows; "
+        f"{facts['mean_predictive_log_likelihood']:,.6f} per row)",
         "parameters": f"{facts['n_parameters']:,}",
         **{name.upper(): f"{value:,.4f}" for name, value in facts["criteria"].items()},
     }
-    if "predictive_log_likelihood" in facts:
-        lines["per row"] += f"  (predictive; in all {facts['predictive_log_likelihood']:,.4f})"
     lines["MDL"] += "  (lower is better; of the others, higher)"
     lines |= {"G², X²": f"not computed: {fit}"} if isinstance(fit, str) else _describe_fit(fit)
     console.print(f"{model} on {source}", style="bold", soft_wrap=True)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from latentforest.data.dataset import Dataset
@@ -50,7 +51,8 @@ def encode_like(
         Variables of the result, in its order.
     unseen
         What to do with states that a variable does not have: ``"missing"`` counts them as
-        missing, with one warning; ``"error"`` raises an error.
+        missing, with one warning, and `Dataset.unseen_rows` says where; ``"error"`` raises an
+        error.
     weights
         Name of the column that holds the row weights, or an array of shape (n_rows,). A
         Dataset keeps its own weights if this is left out.
@@ -73,13 +75,27 @@ def encode_like(
     positions = _match_columns(raw, variables)
     columns: list[NDArray[Any]] = []
     unknown: dict[str, list[str]] = {}
+    rows = np.zeros(raw.n_rows, bool)
     for variable, position in zip(variables, positions, strict=True):
-        column, names = _encode_one(raw.column(position), variable, missing)
+        given = raw.column(position)
+        column, names = _encode_one(given, variable, missing)
         columns.append(column)
         if names:
             unknown[variable.name] = names
+            rows |= _find_unknown(given, column, variable, missing)
     _report(unknown, unseen)
-    return Dataset(variables, columns, read_weights(raw, weights, missing))
+    data = Dataset(variables, columns, read_weights(raw, weights, missing))
+    return data.with_unseen_rows(rows) if unknown else data
+
+
+def _find_unknown(
+    column: RawColumn, codes: NDArray[Any], variable: Variable, missing: Collection[str]
+) -> NDArray[np.bool_]:
+    """Rows that have a value, but none of the variable's."""
+    given = drop_missing(column, [text for text in missing if text not in (variable.states or ())])
+    has_value = given.codes >= 0 if isinstance(given, Labels) else ~np.isnan(given.values)
+    unknown: NDArray[np.bool_] = has_value & (codes < 0)
+    return unknown
 
 
 def _keep_weights(table: RawTable, weights: Weights | None) -> RawTable:

@@ -53,7 +53,7 @@ class Dataset:
     [1.0, 1.0]
     """
 
-    __slots__ = ("_columns", "_names", "_places", "_variables", "_weights")
+    __slots__ = ("_columns", "_names", "_places", "_unseen", "_variables", "_weights")
 
     def __init__(
         self,
@@ -72,6 +72,7 @@ class Dataset:
         self._columns = tuple(map(_check_column, self._variables, columns))
         self._check_lengths()
         self._weights = _check_weights(weights, len(self._columns[0]))
+        self._unseen: NDArray[np.bool_] | None = None
 
     @classmethod
     def from_table(
@@ -171,6 +172,17 @@ class Dataset:
         """True if at least one value is missing."""
         return any(bool(_missing(column).any()) for column in self._columns)
 
+    @property
+    def unseen_rows(self) -> NDArray[np.bool_]:
+        """Rows in which `encode_like` met a value that the variables do not have, (n_rows,)."""
+        return np.zeros(self.n_rows, bool) if self._unseen is None else self._unseen
+
+    def with_unseen_rows(self, rows: NDArray[np.bool_] | None) -> Dataset:
+        """Mark the rows in which a value counts as missing that the variables do not have."""
+        data = Dataset(self._variables, self._columns, self._weights)
+        data._unseen = None if rows is None or not rows.any() else freeze(np.array(rows, bool))
+        return data
+
     def index(self, name: str) -> int:
         """Position of a column."""
         try:
@@ -202,19 +214,27 @@ class Dataset:
             which = which.astype(np.intp)
         try:
             columns = [freeze(column[which]) for column in self._columns]
-            return Dataset(self._variables, columns, freeze(self._weights[which]))
+            taken = Dataset(self._variables, columns, freeze(self._weights[which]))
+            return taken if self._unseen is None else taken.with_unseen_rows(self._unseen[which])
         except IndexError as error:
             message = f"take(): rows do not fit a table of {self.n_rows} rows: {error}"
         raise DataError(message)
 
     def with_weights(self, weights: ArrayLike | None) -> Dataset:
         """Replace the row weights; ``None`` makes all of them 1."""
-        return Dataset(self._variables, self._columns, weights)
+        data = Dataset(self._variables, self._columns, weights)
+        data._unseen = self._unseen
+        return data
 
-    def with_seen_states(self) -> Dataset:
+    def with_seen_states(self, but: Collection[str] = ()) -> Dataset:
         """Return the same table without the states that no row of positive weight has.
 
         A column of which nothing is seen keeps its states.
+
+        Parameters
+        ----------
+        but
+            Names of further columns that keep their states.
 
         Examples
         --------
@@ -224,13 +244,15 @@ class Dataset:
         """
         variables, columns = list(self._variables), list(self._columns)
         for j, variable in enumerate(variables):
-            states = variable.states
+            states = variable.states if variable.name not in but else None
             seen: list[int] = np.flatnonzero(self.counts(variable.name)).tolist() if states else []
             if states and 0 < len(seen) < len(states):
                 codes = np.full(len(states) + 1, -1)
                 codes[seen] = np.arange(len(seen))
                 variables[j] = replace(variable, states=tuple(states[k] for k in seen))
                 columns[j] = codes[columns[j]]
+        if variables == list(self._variables):
+            return self
         return Dataset(variables, columns, self._weights)
 
     def merged(self) -> tuple[Dataset, NDArray[np.intp]]:

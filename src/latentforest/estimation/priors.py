@@ -17,7 +17,7 @@ from latentforest.model.structure import Structure
 Smoothing = float | str | Mapping[str, ArrayLike] | None
 
 
-def pseudo_counts(structure: Structure, smoothing: Smoothing) -> FloatArray:
+def pseudo_counts(structure: Structure, smoothing: Smoothing, setting: str = "prior") -> FloatArray:
     """Return the pseudo-count of every table entry.
 
     Parameters
@@ -31,6 +31,8 @@ def pseudo_counts(structure: Structure, smoothing: Smoothing) -> FloatArray:
         table; none for the others. Of a Gaussian, the first number counts for the mean, the second
         for the variance. Of a pouch or a variable with continuous parents, the first number counts
         for all: its pseudo-observations have the means and covariances of the columns.
+    setting
+        What the user calls it.
 
     Examples
     --------
@@ -42,15 +44,24 @@ def pseudo_counts(structure: Structure, smoothing: Smoothing) -> FloatArray:
     if isinstance(smoothing, str):
         if smoothing not in ("none", "laplace"):
             raise ParameterError(
-                f"smoothing must be a number, 'none', 'laplace' or a mapping, got {smoothing!r}"
+                f"{setting} must be a number, 'none', 'laplace' or a mapping, got {smoothing!r}"
             )
         smoothing = 1.0 if smoothing == "laplace" else 0.0
     if isinstance(smoothing, Mapping):
         return _from_mapping(structure, smoothing)
+    if smoothing is not None and not isinstance(smoothing, numbers.Real):
+        raise ParameterError(f"{setting} must be a number or a mapping, got {smoothing!r}")
     value = 0.0 if smoothing is None else float(smoothing)
     if not 0 <= value < np.inf:
-        raise ParameterError(f"smoothing must be finite and not negative, got {smoothing!r}")
+        raise ParameterError(f"{setting} must be finite and not negative, got {smoothing!r}")
     return np.full(structure.n_values, value)
+
+
+def is_none(smoothing: Smoothing) -> bool:
+    """Whether there are to be no pseudo-counts at all."""
+    return smoothing is None or (
+        isinstance(smoothing, str | float | int) and smoothing in (0, "none")
+    )
 
 
 def _from_mapping(structure: Structure, smoothing: Mapping[str, ArrayLike]) -> FloatArray:

@@ -8,7 +8,7 @@ forests in particular goes through ``make_engine`` and sees the protocol only.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from latentforest.inference.blocks import GaussianBlock
 from latentforest.inference.forest import Forest, PatternedData, fits_forest
@@ -16,6 +16,16 @@ from latentforest.inference.junction_tree import JunctionTree
 from latentforest.kernels.loop import Method, Run
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
+
+
+class Ties(NamedTuple):
+    """Continuous variables with tied variances: see ``make_engine``."""
+
+    shared: tuple[str, ...] = ()
+    equal: tuple[str, ...] = ()
+
+
+NO_TIES = Ties()
 
 
 class Engine(Protocol):

@@ -9,7 +9,7 @@ import numbers
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -20,20 +20,35 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from latentforest.data import Dataset, Variable, encode_like
+from latentforest.data.lookup import list_briefly
 from latentforest.data.table import Table
-from latentforest.errors import DataError, DataWarning, ParameterError
+from latentforest.errors import (
+    DataError,
+    DataWarning,
+    ParameterError,
+    UnobservedStatesWarning,
+)
+from latentforest.estimation.predictive_parameters import check_smoothing, estimate_predictive
 from latentforest.estimation.priors import Smoothing
+from latentforest.inference.engine import NO_TIES, Ties
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
-from latentforest.kernels.types import AnyArray, FloatArray
+from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 from latentforest.learners.column_prediction import (
-    find_probabilities,
+    check_has_states,
     hide_column,
-    predict_values,
+    name_states,
+    predict_numbers,
 )
-from latentforest.learners.interruption import learn_in_any_case
+from latentforest.learners.interruption import (
+    hurry,
+    learn_in_any_case,
+    make_late,
+    mark_interrupted,
+)
 from latentforest.learners.progress import Say, open_progress
-from latentforest.model import Network
+from latentforest.model import Network, Structure
+from latentforest.model.state_edits import add_states, drop_states
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.scores.goodness import goodness_of_fit
 
@@ -44,20 +59,23 @@ KEPT_VALUES = 1 << 24  # of a table that is kept until its goodness of fit is as
 class Learned:
     """What a learner found.
 
-    ``attributes`` become further fitted attributes, each with a trailing underscore.
+    ``attributes`` become further fitted attributes, each with a trailing underscore. ``ties`` says
+    which variances were estimated to be equal, as for ``make_engine``.
     """
 
     network: Network
     log_likelihood: float
     history: Table
     attributes: dict[str, Any] = field(default_factory=dict)
+    ties: Ties = NO_TIES
 
 
 @dataclass(frozen=True)
 class Work:
     """What a learner works with: the data, a seed, a clock and somebody to tell.
 
-    ``given`` is the table with the rows of weight zero, which ``table`` and ``data`` do not have.
+    ``given`` is the table with the rows of weight zero and the states that no row has, which
+    ``table`` and ``data`` do not have.
     """
 
     given: Dataset
@@ -81,6 +99,10 @@ class Work:
         """Whether the time limit has passed."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
+    def adopt(self, network: Network) -> Network:
+        """Return a network that the user gave with the states of the table."""
+        return drop_states(network, self.table.variables)
+
 
 class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the learners: fits a network to a table and scores rows with it."""
@@ -88,6 +110,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     max_iterations: int
     tolerance: float
     smoothing: Smoothing
+    prior: Any
     n_jobs: int | None
     random_state: Any
     time_limit: float | None
@@ -135,7 +158,10 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         given = self._read(X, sample_weight)
         has_weight = given.weights > 0
-        dataset = given if has_weight.all() else given.take(has_weight)
+        declared = given if has_weight.all() else given.take(has_weight)
+        dataset = declared.with_seen_states(but=self._stated_columns())
+        warn_of_unobserved(declared.variables, dataset.variables)
+        check_smoothing(getattr(self, "smoothing", None), Structure(dataset.variables, {}))
         _warn_of_constant_columns(dataset)
         _warn_of_many_states(dataset)
         _warn_of_small_weights(dataset)
@@ -148,13 +174,16 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             data = PatternedData(dataset, self.n_jobs)
             work = Work(given, dataset, data, seed, say, deadline)
             learned = learn_in_any_case(self._learn, self._learn_simplest, work)
-        self.n_features_in_ = dataset.n_columns
-        self.variables_ = dataset.variables
+            left = make_late(work) if learned.attributes["interrupted"] else work
+            network, is_over = hurry(left, lambda work: self._complete(work, learned))
+            learned = mark_interrupted(learned) if is_over else learned
+        self.n_features_in_ = declared.n_columns
+        self.variables_ = declared.variables
         if _has_names(X):
             self.feature_names_in_ = np.array(dataset.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.network_ = learned.network
+        self.network_ = network
         self.history_ = learned.history
         self.log_likelihood_ = learned.log_likelihood
         self.n_parameters_ = learned.network.dimension
@@ -164,6 +193,24 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             setattr(self, name + "_", value)
         self._training, self._goodness = _keep_table(work.data.dataset), None
         return self
+
+    def _stated_columns(self) -> Collection[str]:
+        """Columns of which all states count, because the user gave pseudo-counts of each."""
+        prior = getattr(self, "prior", None)
+        return tuple(prior) if isinstance(prior, Mapping) else ()
+
+    def _complete(self, work: Work, learned: Learned) -> Network:
+        """Give the network all states that were declared, and parameters for new rows."""
+        network = add_states(learned.network, work.given.variables)
+        work.say("parameters for new rows")
+        data = work.data
+        if network.structure != learned.network.structure:
+            has_weight = work.given.weights > 0
+            data = PatternedData(work.given.take(has_weight), self.n_jobs)
+        is_late = work.is_late() or bool(learned.attributes.get("interrupted"))
+        return network.with_predictive(
+            estimate_predictive(network, data, self.smoothing, learned.ties, is_late)
+        )
 
     @property
     def goodness_(self) -> Table:
@@ -179,7 +226,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
                     "the training table has continuous columns or is too large to be kept; of a "
                     "categorical one, goodness_of_fit(model.network_, data) can be computed"
                 )
-            found = goodness_of_fit(self.network_, self._training, n_jobs=self.n_jobs)
+            seen = drop_states(self.network_, self._training.variables)
+            found = goodness_of_fit(seen, self._training, n_jobs=self.n_jobs)
             self._goodness = found.to_table()
             self._release()
         return self._goodness
@@ -188,15 +236,42 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Let go of the training table, which nothing needs any more."""
         self._training = None
 
+    @property
+    def predictive_network_(self) -> Network:
+        """The network with the parameters that meet new rows: what ``smoothing`` makes of it."""
+        check_is_fitted(self, "network_")
+        return self.network_.predictive
+
     def score_samples(self, X: Any) -> FloatArray:
-        """Return the log-likelihood of each row."""
-        return self._rows(self._encode(X)).log_likelihoods()
+        """Return the log-likelihood of each row under the predictive parameters."""
+        return self._predictive_rows(self._encode(X)).log_likelihoods()
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the weighted mean log-likelihood per row."""
+        """Return the weighted mean log-likelihood per row under the predictive parameters."""
         dataset = weigh(self._encode(X), sample_weight)
-        values, used = self._rows(dataset).log_likelihoods(), dataset.weights > 0
+        values, used = self._predictive_rows(dataset).log_likelihoods(), dataset.weights > 0
         return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
+
+    def row_notes(self, X: Any) -> AnyArray:
+        """Say of each row whether there is something odd about it.
+
+        Returns
+        -------
+        ndarray of str objects, of shape (n_rows,)
+            "" for an ordinary row; "unseen" if it has a value that is none of the column's states
+            and counts as missing; "impossible" if the reported model (``network_``) gives it
+            probability zero; "unseen, impossible" if both.
+
+        Examples
+        --------
+        >>> from latentforest import ChowLiu
+        >>> model = ChowLiu().fit({"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", "v"]})
+        >>> model.row_notes({"a": ["x", "x"], "b": ["u", "v"]}).tolist()
+        ['', 'impossible']
+        """
+        dataset = self._encode(X)
+        impossible = np.isneginf(self._rows(dataset).log_likelihoods())
+        return note_rows(dataset.unseen_rows, impossible)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
         """Draw rows from the learned network."""
@@ -224,7 +299,9 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "network_")
         rows = hide_column(X, self.variables_, column)
-        return predict_values(self.network_, rows, column, self.n_jobs)
+        if self.network_.structure.variable(column).is_categorical:
+            return name_states(self.network_, column, self._find_posteriors(rows, [column])[0][0])
+        return predict_numbers(self.network_, rows, column, self.n_jobs)
 
     def predict_column_proba(self, X: Any, column: str) -> FloatArray:
         """Return the probabilities of a column's states given all others, one row for each row.
@@ -235,8 +312,9 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             As for ``predict_column``.
         """
         check_is_fitted(self, "network_")
+        check_has_states(self.network_, column)
         rows = hide_column(X, self.variables_, column)
-        return find_probabilities(self.network_, rows, column, self.n_jobs)
+        return self._find_posteriors(rows, [column])[0][0]
 
     def _read(self, X: Any, sample_weight: ArrayLike | None) -> Dataset:
         dataset = X if isinstance(X, Dataset) else Dataset.from_table(_check_array(X))
@@ -257,7 +335,30 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return encode_like(X, self.variables_)
 
     def _rows(self, dataset: Dataset) -> Rows:
+        """What the reported model says of rows."""
         return Rows(self.network_, PatternedData(dataset, self.n_jobs))
+
+    def _predictive_rows(self, dataset: Dataset) -> Rows:
+        """What the model says of rows with the parameters for new ones."""
+        return Rows(self.network_.predictive, PatternedData(dataset, self.n_jobs))
+
+    def _find_posteriors(
+        self, dataset: Dataset, names: Sequence[str]
+    ) -> tuple[list[FloatArray], int]:
+        """Posteriors under the reported model; of rows impossible there, under the predictive one.
+
+        Also returns the number of these rows.
+        """
+        posteriors = self._rows(dataset).posteriors(names)
+        impossible = np.zeros(dataset.n_rows, bool)
+        for posterior in posteriors:
+            impossible |= np.isnan(posterior[:, 0])
+        if impossible.any():
+            odd = dataset.with_weights(None).take(impossible)
+            others = self._predictive_rows(odd).filled_posteriors(names)[0]
+            for posterior, other in zip(posteriors, others, strict=True):
+                posterior[impossible] = other
+        return posteriors, int(np.count_nonzero(impossible))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -325,12 +426,11 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
 
     def _posteriors(self, X: Any) -> list[FloatArray]:
         dataset = self._encode(X)
-        rows = self._rows(dataset)
-        posteriors, n_impossible = rows.filled_posteriors(self.network_.latents)
+        posteriors, n_impossible = self._find_posteriors(dataset, self.network_.latents)
         if n_impossible:
             warnings.warn(
-                f"{n_impossible} rows have probability zero under the model; they get the "
-                "distribution of the latent variables without evidence (smoothing avoids this)",
+                f"{n_impossible} rows have probability zero under the reported model; they get the "
+                "posterior under the predictive parameters (row_notes says which rows)",
                 DataWarning,
                 stacklevel=3,
             )
@@ -374,11 +474,35 @@ def _keep_table(table: Dataset) -> Dataset | None:
     return table if is_categorical and is_small else None
 
 
+def note_rows(unseen: BoolArray, impossible: BoolArray) -> AnyArray:
+    """Put into words which rows have unknown values, and which are impossible."""
+    notes = np.array(["", "unseen", "impossible", "unseen, impossible"], dtype=object)
+    noted: AnyArray = notes[unseen.astype(np.intp) + 2 * impossible]
+    return noted
+
+
 def draw_seed(random_state: Any) -> int:
     """Turn a seed, a generator or nothing into a seed."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def warn_of_unobserved(declared: Sequence[Variable], seen: Sequence[Variable]) -> None:
+    """Name the states that were declared but do not occur."""
+    listed = []
+    for one, other in zip(declared, seen, strict=True):
+        lost = [state for state in one.states or () if state not in (other.states or ())]
+        if lost:
+            listed.append(f"column {one.name!r}: {list_briefly(lost, 5)}")
+    if listed:
+        more = f"; and {len(listed) - 5} more columns" if len(listed) > 5 else ""
+        warnings.warn(
+            "states that no row has do not count as parameters, and have probability zero but for "
+            f"new rows: {'; '.join(listed[:5])}{more}",
+            UnobservedStatesWarning,
+            stacklevel=3,
+        )
 
 
 def _warn_of_many_states(dataset: Dataset) -> None:

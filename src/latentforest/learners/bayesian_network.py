@@ -32,7 +32,7 @@ from latentforest.inference.patterns import Mask
 from latentforest.inference.ranked_networks import rank_networks
 from latentforest.inference.threads import count_threads
 from latentforest.learners.base import Learned, NetworkLearner, Work, draw_seed
-from latentforest.learners.finish import choose_smoothing, warn_of_bounds
+from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.interruption import conclude, make_late
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
@@ -117,8 +117,11 @@ class BayesianNetworkSearch(NetworkLearner):
     n_tabu
         Structures that "tabu" keeps in mind.
     smoothing
-        Pseudo-counts of the parameters: a number for each cell, "laplace", arrays by column, or
-        "cv". They do not change the search.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts of the parameters: a number
+        for each cell, "laplace", or arrays by column. They do not change the search.
     n_jobs
         Threads; the result does not depend on it.
     random_state, time_limit, progress
@@ -190,7 +193,8 @@ class BayesianNetworkSearch(NetworkLearner):
         start: str | Network | Structure = "empty",
         n_restarts: int = 10,
         n_tabu: int = 100,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -279,8 +283,7 @@ class BayesianNetworkSearch(NetworkLearner):
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or value < least:
                 raise ParameterError(f"{name} must be a whole number from {least}, got {value!r}")
-        if self.smoothing != "cv":
-            pseudo_counts(Structure(table.variables, {}), self.smoothing)
+        pseudo_counts(Structure(table.variables, {}), self.prior)
         if self.prior_network is not None:
             check_prior_network(self.prior_network, table)
         if self.start not in STARTS and not isinstance(self.start, Network | Structure):
@@ -369,12 +372,11 @@ class BayesianNetworkSearch(NetworkLearner):
                 "gap": gap,
                 "interrupted": search.was_interrupted,
                 "stopped": search.stopped,
-                **_count_seen(network, work.table, log_likelihood),
             },
         )
 
     def _estimate(self, work: Work, parents: dict[str, tuple[str, ...]]) -> tuple[Network, float]:
-        """Estimate the parameters, by counting and regression; with smoothing, by EM from there.
+        """Estimate the parameters, by counting and regression; with a prior, by EM from there.
 
         Also returns the log-likelihood.
         """
@@ -384,8 +386,7 @@ class BayesianNetworkSearch(NetworkLearner):
         engine = make_engine(structure, work.data)
         result = fit_complete(engine)
         network = Network(structure, result.parameters)
-        smoothing = choose_smoothing(work, network, self.smoothing)
-        prior = pseudo_counts(structure, smoothing)
+        prior = pseudo_counts(structure, self.prior)
         if prior.any():
             result = fit(engine, result.parameters, prior)
         warn_of_bounds(result)
@@ -394,9 +395,7 @@ class BayesianNetworkSearch(NetworkLearner):
     def _count(self, work: Work, structure: Structure) -> tuple[Network, float]:
         """Estimate categorical tables, which needs no engine."""
         counts = count_tables(structure, work.data.dataset)
-        network = Network(structure, normalize_tables(structure, counts))
-        smoothing = choose_smoothing(work, network, self.smoothing)
-        prior = pseudo_counts(structure, smoothing)
+        prior = pseudo_counts(structure, self.prior)
         parameters = normalize_tables(structure, counts + prior)
         some = counts > 0
         return Network(structure, parameters), float(counts[some] @ np.log(parameters[some]))
@@ -433,13 +432,3 @@ def _list_arcs(search: DagSearch, parents: Sequence[Mask]) -> Table:
             "strength": [row[0] for row in rows],
         }
     )
-
-
-def _count_seen(network: Network, data: Dataset, log_likelihood: float) -> dict[str, Any]:
-    """Count parameters of states that occur only, and BIC by that number."""
-    structure = network.structure
-    dimension = Structure(
-        data.with_seen_states().variables, {name: structure.parents(name) for name in data.names}
-    ).dimension
-    bic = log_likelihood - 0.5 * dimension * float(np.log(data.total_weight))
-    return {"n_parameters": dimension, "bic": bic}

@@ -67,8 +67,11 @@ class BinaryForest(LatentLearner):
     max_iterations, tolerance
         Of EM on the whole forest.
     smoothing
-        Pseudo-counts of the final parameters: a number for each cell, "laplace", arrays by
-        variable, or "cv" for the number that predicts folds of held-out rows best.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts of the final parameters: a
+        number for each cell, "laplace", or arrays by variable.
     n_jobs
         Threads; the result does not depend on it.
     random_state, time_limit, progress
@@ -109,7 +112,8 @@ class BinaryForest(LatentLearner):
         n_starts: int = 8,
         max_iterations: int = 1000,
         tolerance: float = 1e-7,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -244,7 +248,7 @@ class BinaryForest(LatentLearner):
         if result.monitor.was_interrupted:
             return result, network
         score = result.log_likelihood
-        return finish(work, network, score, self.smoothing, settings)
+        return finish(work, network, score, self.prior, settings)
 
     def _check(self, work: Work) -> None:
         if self.linkage not in LINKAGES:
@@ -255,8 +259,7 @@ class BinaryForest(LatentLearner):
         if self.n_states not in ("bic", "global"):
             _check_count("n_states", self.n_states, 2, "'bic', 'global' or ")
         EMSettings(self.max_iterations, self.tolerance)
-        if self.smoothing != "cv":
-            pseudo_counts(Structure(work.table.variables, {}), self.smoothing)
+        pseudo_counts(Structure(work.table.variables, {}), self.prior)
 
 
 def _check_count(name: str, value: Any, least: int, words: str = "") -> None:

@@ -66,9 +66,12 @@ class BridgedIslands(LatentTreeLearner):
     max_iterations, tolerance
         Of full EM; the last model is fitted more closely.
     smoothing
-        Pseudo-counts of the last model's parameters: a number for each cell, "laplace", arrays by
-        variable, or "cv" for the number that predicts folds of held-out rows best. The search
-        itself is by maximum likelihood.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts of the last model's
+        parameters: a number for each cell, "laplace", or arrays by variable. The search itself is
+        by maximum likelihood.
     n_jobs
         Threads; results do not depend on it.
     random_state, time_limit, progress
@@ -116,7 +119,8 @@ class BridgedIslands(LatentTreeLearner):
         max_states: int | None = None,
         max_iterations: int = 500,
         tolerance: float = 1e-6,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -150,7 +154,7 @@ class BridgedIslands(LatentTreeLearner):
         if work.is_late():
             stopped = "the time limit was reached"
         result, network = finish(
-            work, model.network, model.log_likelihood, self.smoothing, settings, was_interrupted
+            work, model.network, model.log_likelihood, self.prior, settings, was_interrupted
         )
         attributes = {
             "islands": islands,
@@ -224,5 +228,4 @@ class BridgedIslands(LatentTreeLearner):
                 raise ParameterError(f"{name} must be a whole number from {least}, got {value!r}")
         if not isinstance(self.threshold, numbers.Real) or np.isnan(self.threshold):
             raise ParameterError(f"threshold must be a number, got {self.threshold!r}")
-        if self.smoothing != "cv":
-            pseudo_counts(Structure(table.variables, {}), self.smoothing)
+        pseudo_counts(Structure(table.variables, {}), self.prior)

@@ -67,7 +67,11 @@ class ChowLiu(NetworkLearner):
     max_iterations, tolerance
         Of EM, with missing values.
     smoothing
-        Pseudo-counts: a number for each table cell, "none", "laplace", or arrays by column.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts: a number for each table cell,
+        "none", "laplace", or arrays by column.
     n_jobs
         Threads; the result does not depend on it.
     random_state
@@ -109,7 +113,8 @@ class ChowLiu(NetworkLearner):
         n_rounds: int = 1,
         max_iterations: int = 1000,
         tolerance: float = 1e-9,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -230,7 +235,7 @@ class ChowLiu(NetworkLearner):
     def _estimate(self, work: Work, structure: Structure) -> FitResult:
         """Frequencies of the pairs; with missing values, EM from there."""
         data = work.data.dataset
-        prior = pseudo_counts(structure, self.smoothing)
+        prior = pseudo_counts(structure, self.prior)
         if structure.continuous:
             work.say("EM")
             settings = EMSettings(self.max_iterations, self.tolerance)

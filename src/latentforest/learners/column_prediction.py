@@ -9,8 +9,6 @@ import numpy as np
 from latentforest.data import Dataset, Variable, encode_like
 from latentforest.errors import ParameterError
 from latentforest.inference.completions import complete_rows
-from latentforest.inference.forest import PatternedData
-from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model import Network
 
@@ -33,25 +31,24 @@ def hide_column(X: Any, variables: tuple[Variable, ...], column: str) -> Dataset
     )
 
 
-def find_probabilities(
-    network: Network, rows: Dataset, column: str, n_jobs: int | None
-) -> FloatArray:
-    """Return the probabilities of a column's states in each row, ``(n_rows, n_states)``.
-
-    A row that the network holds for impossible gets those without any evidence.
-    """
-    if not network.structure.variable(column).is_categorical:
+def check_has_states(network: Network, column: str) -> None:
+    """Refuse a column of numbers."""
+    if column in network.structure.continuous:
         raise ParameterError(f"column {column!r} is continuous; it has no probabilities of states")
-    found, _ = Rows(network, PatternedData(rows, n_jobs)).filled_posteriors([column])
-    return found[0]
 
 
-def predict_values(network: Network, rows: Dataset, column: str, n_jobs: int | None) -> AnyArray:
-    """Return the most probable state of a column in each row, or the expectation of a number."""
-    variable = network.structure.variable(column)
-    if not variable.is_categorical:
-        filled: AnyArray = complete_rows(network, rows, None, n_jobs)[0].column(column)
-        return filled
-    best = np.argmax(find_probabilities(network, rows, column, n_jobs), axis=1)
-    labels: AnyArray = np.array(variable.states, dtype=object)[best]
+def name_states(network: Network, column: str, probabilities: FloatArray) -> AnyArray:
+    """Return the most probable state in each row."""
+    states = np.array(network.structure.states(column), dtype=object)
+    labels: AnyArray = states[np.argmax(probabilities, axis=1)]
     return labels
+
+
+def predict_numbers(network: Network, rows: Dataset, column: str, n_jobs: int | None) -> AnyArray:
+    """Return the expectation of a number in each row; of impossible ones, by other parameters."""
+    filled: AnyArray = complete_rows(network, rows, None, n_jobs)[0].column(column)
+    lost = np.isnan(filled)
+    if lost.any() and network.predictive is not network:
+        odd, filled = rows.take(lost), filled.copy()
+        filled[lost] = complete_rows(network.predictive, odd, None, n_jobs)[0].column(column)
+    return filled

@@ -24,10 +24,11 @@ from latentforest.formats import FORMATS, load
 from latentforest.inference.engine import Engine, make_engine
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work, weigh
-from latentforest.learners.finish import choose_smoothing, warn_of_bounds
+from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
 from latentforest.model.notation import read_structure
+from latentforest.model.state_edits import replace_variables
 from latentforest.scores.criteria import FitSummary, bic
 
 Stated = Structure | Network | str | os.PathLike[str]
@@ -50,9 +51,12 @@ class ConfirmatoryModel(LatentLearner):
         EM stops after so many iterations, or when one gains at most so much per row. Both are set
         for three reliable decimals of G², which EM nears slowly in models like these.
     smoothing
-        Pseudo-counts: a number for each table cell, "none", "laplace", "cv" (what predicts best),
-        or arrays by variable. Those of a Gaussian are observations with the mean and variance of
-        its column.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts: a number for each table cell,
+        "none", "laplace", or arrays by variable. Those of a Gaussian are observations with the mean
+        and variance of its column.
     n_jobs
         Threads; the result does not depend on it.
     random_state
@@ -86,7 +90,8 @@ class ConfirmatoryModel(LatentLearner):
         n_starts: int | None = None,
         max_iterations: int = 10_000,
         tolerance: float = 1e-11,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -97,6 +102,7 @@ class ConfirmatoryModel(LatentLearner):
         self.max_iterations = max_iterations
         self.tolerance = tolerance
         self.smoothing = smoothing
+        self.prior = prior
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.time_limit = time_limit
@@ -131,7 +137,11 @@ class ConfirmatoryModel(LatentLearner):
         model = _open(self.structure)
         if not isinstance(model, Structure | Network):
             model = read_structure(model, work.table.variables)
-        structure = model.structure if isinstance(model, Network) else model
+        if isinstance(model, Network):
+            model = work.adopt(model)
+        structure = replace_variables(
+            model.structure if isinstance(model, Network) else model, work.table.variables
+        )
         engine = make_engine(structure, work.data)
         result = self._fit(work, engine, self._make_starts(work, engine, model), settings)
         warn_of_bounds(result)
@@ -172,20 +182,14 @@ class ConfirmatoryModel(LatentLearner):
         return starts
 
     def _fit(self, work: Work, engine: Any, starts: FloatArray, settings: EMSettings) -> FitResult:
-        """Run EM; if the pseudo-counts are to be chosen, without them first."""
+        """Run EM."""
 
         def tell(monitor: Monitor) -> None:
             work.say(f"fit: iteration {monitor.n_iterations}")
 
         work.say(f"fit: {len(starts)} starts")
-        smoothing = 0.0 if self.smoothing == "cv" else self.smoothing
-        prior = pseudo_counts(engine.structure, smoothing)
-        result = em.fit(engine, starts, prior, settings, tell, work.deadline)
-        if self.smoothing != "cv" or result.monitor.was_interrupted:
-            return result
-        network = Network(engine.structure, result.parameters)
-        prior = pseudo_counts(engine.structure, choose_smoothing(work, network, "cv"))
-        return em.fit(engine, result.parameters, prior, settings, tell, work.deadline)
+        prior = pseudo_counts(engine.structure, self.prior)
+        return em.fit(engine, starts, prior, settings, tell, work.deadline)
 
 
 def fit(
@@ -202,7 +206,7 @@ def fit(
     sample_weight
         Weight of each row; multiplies the weights of a ``Dataset``.
     settings
-        ``n_starts``, ``smoothing``, ``max_iterations``, ``tolerance``, ``n_jobs``,
+        ``n_starts``, ``smoothing``, ``prior``, ``max_iterations``, ``tolerance``, ``n_jobs``,
         ``random_state``, ``time_limit``, ``progress``, as for `ConfirmatoryModel`.
 
     Examples

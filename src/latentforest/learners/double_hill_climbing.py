@@ -37,7 +37,7 @@ class DoubleHillClimbing(TreeSearch):
         full EM and the inner hill climbing. None: all of them, as in the paper.
     mu, nu, evaluation, n_winners, n_reserves, max_candidates, n_runs, any_mediator, start
         As for ``EAST``; ``n_winners`` is that of the inner hill climbing.
-    max_states, fixed, max_steps, max_iterations, tolerance, smoothing, checkpoint, resume
+    max_states, fixed, max_steps, max_iterations, tolerance, smoothing, prior, checkpoint, resume
         As for ``EAST``; the steps of the inner hill climbing count too.
     n_jobs, random_state, time_limit, progress
         As for all learners.
@@ -77,7 +77,8 @@ class DoubleHillClimbing(TreeSearch):
         max_steps: int | None = None,
         max_iterations: int = 500,
         tolerance: float = 1e-6,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         checkpoint: Any = None,
         resume: bool = False,
         n_jobs: int | None = None,

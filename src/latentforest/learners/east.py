@@ -73,9 +73,12 @@ class EAST(TreeSearch):
     max_iterations, tolerance
         Of full EM in each step; the last model is fitted more closely.
     smoothing
-        Pseudo-counts of the last model's parameters: a number for each cell, "laplace", arrays by
-        variable, or "cv" for the number that predicts folds of held-out rows best. The search
-        itself is by maximum likelihood.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts of the last model's
+        parameters: a number for each cell, "laplace", or arrays by variable. The search itself is
+        by maximum likelihood.
     checkpoint
         File that keeps every step.
     resume
@@ -127,7 +130,8 @@ class EAST(TreeSearch):
         max_steps: int | None = None,
         max_iterations: int = 500,
         tolerance: float = 1e-6,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         checkpoint: Any = None,
         resume: bool = False,
         n_jobs: int | None = None,

@@ -1,4 +1,4 @@
-"""The end of a learner that found a structure: smoothing, and EM on the whole."""
+"""The end of a learner that found a structure: EM on the whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import Work
 from latentforest.learners.interruption import make_late
-from latentforest.learners.smoothing import choose_pseudo_count
 from latentforest.model import Network
 
 FINAL_TOLERANCE = 1e-9
@@ -22,7 +21,7 @@ def finish(
     work: Work,
     network: Network,
     log_likelihood: float,
-    smoothing: Smoothing,
+    prior: Smoothing,
     settings: EMSettings,
     was_interrupted: bool = False,
     keeps_roots: bool = False,
@@ -37,8 +36,8 @@ def finish(
         The table, the clock and whom to tell.
     network, log_likelihood
         What was found, fitted by maximum likelihood.
-    smoothing
-        Pseudo-counts as for ``pseudo_counts``, or "cv" for the number that predicts best.
+    prior
+        As for ``pseudo_counts``.
     settings
         Of the EM so far; the last one goes on for longer and to a higher precision.
     was_interrupted
@@ -48,7 +47,7 @@ def finish(
     """
     try:
         result, network = _finish(
-            make_late(work) if was_interrupted else work, network, smoothing, settings, keeps_roots
+            make_late(work) if was_interrupted else work, network, prior, settings, keeps_roots
         )
     except KeyboardInterrupt:  # before the first iteration was over
         monitor = Monitor(reason="it was interrupted", was_interrupted=True)
@@ -58,25 +57,14 @@ def finish(
 
 
 def _finish(
-    work: Work, network: Network, smoothing: Smoothing, settings: EMSettings, keeps_roots: bool
+    work: Work, network: Network, prior: Smoothing, settings: EMSettings, keeps_roots: bool
 ) -> tuple[FitResult, Network]:
-    smoothing = choose_smoothing(work, network, smoothing)
     if not keeps_roots:
         network = reroot(network, work.data)
-    prior = pseudo_counts(network.structure, smoothing)
+    counts = pseudo_counts(network.structure, prior)
     settings = EMSettings(10 * settings.max_iterations, min(settings.tolerance, FINAL_TOLERANCE))
     engine = make_engine(network.structure, work.data)
-    return fit(engine, network.parameters, prior, settings, deadline=work.deadline), network
-
-
-def choose_smoothing(work: Work, network: Network, smoothing: Smoothing) -> Smoothing:
-    """Return the pseudo-counts asked for, or those that predict best."""
-    if smoothing != "cv":
-        return smoothing
-    if work.is_late():
-        return 1.0
-    work.say("smoothing: cross-validation")
-    return choose_pseudo_count(network, work.table, work.data.n_jobs)
+    return fit(engine, network.parameters, counts, settings, deadline=work.deadline), network
 
 
 def warn_of_bounds(result: FitResult) -> None:
@@ -85,7 +73,7 @@ def warn_of_bounds(result: FitResult) -> None:
         warnings.warn(
             "some states have nearly the same value in all their rows of the columns "
             f"{_list(result.bounded)}; their variances were kept from shrinking further (fewer "
-            "states, or smoothing, may avoid this)",
+            "states, or prior=, may avoid this)",
             VarianceWarning,
             stacklevel=5,
         )

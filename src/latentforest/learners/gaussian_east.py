@@ -74,9 +74,12 @@ class GaussianEAST(EAST):
     max_iterations, tolerance
         Of full EM in each step; the last model is fitted more closely.
     smoothing
-        Pseudo-observations of the last model's parameters, or "cv" for the number that predicts
-        folds of held-out rows best; those of a pouch have the means and covariances of its
-        columns. The search itself is by maximum likelihood.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-observations of the last model's
+        parameters; those of a pouch have the means and covariances of its columns. The search
+        itself is by maximum likelihood.
     checkpoint, resume
         File that keeps every step; go on with its steps.
     n_jobs
@@ -132,7 +135,8 @@ class GaussianEAST(EAST):
         max_steps: int | None = None,
         max_iterations: int = 500,
         tolerance: float = 1e-6,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         checkpoint: Any = None,
         resume: bool = False,
         n_jobs: int | None = None,
@@ -157,7 +161,7 @@ class GaussianEAST(EAST):
 
     def _fit_start(self, work: Work, search: Search, run: int) -> Model:
         if self.start is not None:
-            network = _read_start(self.start)
+            network = work.adopt(_read_start(self.start))
             self._check_fixed(network.structure)
             return fit_fully(network, work.data, search.settings, work.deadline)
         work.say("start: one latent variable with two states")

@@ -121,8 +121,11 @@ class GeneralizedLatentClass(LatentTreeLearner):
     max_iterations, tolerance
         Of EM; the last model is fitted more closely.
     smoothing
-        Pseudo-counts of the last model's parameters: a number for each cell, "laplace", arrays by
-        variable, or "cv".
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts of the last model's
+        parameters: a number for each cell, "laplace", or arrays by variable.
     checkpoint, resume
         File that keeps every step; go on with the steps in it.
     n_jobs, random_state, time_limit, progress
@@ -178,7 +181,8 @@ class GeneralizedLatentClass(LatentTreeLearner):
         max_steps: int | None = None,
         max_iterations: int = 1000,
         tolerance: float = 1e-8,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         checkpoint: Any = None,
         resume: bool = False,
         n_jobs: int | None = None,
@@ -272,7 +276,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
             work,
             network,
             best.log_likelihood,
-            self.smoothing,
+            self.prior,
             EMSettings(self.max_iterations, min(self.tolerance, FINAL_TOLERANCE)),
             was_interrupted,
             keeps_roots=True,
@@ -407,8 +411,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
                 raise ParameterError(f"{name} must be a whole number from {least}, got {value!r}")
         if self.select == "p" and (table.has_missing or not _is_categorical(table)):
             raise DataError('select="p" needs categorical columns without missing values')
-        if self.smoothing != "cv":
-            pseudo_counts(Structure(table.variables, {}), self.smoothing)
+        pseudo_counts(Structure(table.variables, {}), self.prior)
         check_start(self.start, table)
         self._make_rules(table)
 

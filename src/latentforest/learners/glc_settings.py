@@ -108,7 +108,7 @@ def make_start(
         network, draft = None, _make_latent_class(columns, rules)
         beginning = "the latent class model with the required links"
     else:
-        network = open_pouches(_learn(start, work))
+        network = open_pouches(work.adopt(_learn(start, work)))
         check_generalized(network.structure)
         gone = set(work.table.names) - {each.name for each in columns}
         draft, beginning = Draft.of(network.structure.remove(gone)), "the initial model"

@@ -26,7 +26,7 @@ from latentforest.inference.rows import Rows
 from latentforest.inference.threads import map_threads
 from latentforest.learners.base import Learned, Work
 from latentforest.learners.bridged_islands import N_ANCHORS
-from latentforest.learners.finish import choose_smoothing, warn_of_bounds
+from latentforest.learners.finish import warn_of_bounds
 from latentforest.learners.interruption import hurry, make_late
 from latentforest.learners.latent_tree import LatentTreeLearner, can_vary
 from latentforest.learners.progress import Say
@@ -83,8 +83,11 @@ class HierarchicalLatentTree(LatentTreeLearner):
     max_iterations, tolerance
         Of EM over all rows.
     smoothing
-        Pseudo-counts of the parameters: a number for each cell, "laplace", arrays by variable, or
-        "cv" for the number that predicts folds of held-out rows best.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts of the parameters: a number
+        for each cell, "laplace", or arrays by variable.
     n_jobs
         Threads; results do not depend on it.
     random_state, time_limit, progress
@@ -134,7 +137,8 @@ class HierarchicalLatentTree(LatentTreeLearner):
         stepwise: bool | None = None,
         max_iterations: int = 200,
         tolerance: float = 1e-6,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -236,8 +240,7 @@ class HierarchicalLatentTree(LatentTreeLearner):
 
     def _fit(self, work: Work, network: Network) -> tuple[FitResult, Network]:
         """Fit the whole tree, over all rows at once or chunk after chunk."""
-        smoothing = choose_smoothing(work, network, self.smoothing)
-        prior = pseudo_counts(network.structure, smoothing)
+        prior = pseudo_counts(network.structure, self.prior)
         n_cells = work.data.n_rows * work.data.dataset.n_columns
         is_stepwise = n_cells > SMALL_CELLS if self.stepwise is None else bool(self.stepwise)
 
@@ -290,8 +293,7 @@ class HierarchicalLatentTree(LatentTreeLearner):
         if not isinstance(self.threshold, numbers.Real) or np.isnan(self.threshold):
             raise ParameterError(f"threshold must be a number, got {self.threshold!r}")
         EMSettings(self.max_iterations, self.tolerance)
-        if self.smoothing != "cv":
-            pseudo_counts(Structure(table.variables, {}), self.smoothing)
+        pseudo_counts(Structure(table.variables, {}), self.prior)
 
 
 def _describe_layer(

@@ -29,7 +29,7 @@ class HillClimbing(TreeSearch):
     ----------
     mu, nu, evaluation, n_winners, n_reserves, max_candidates, n_runs, any_mediator, start
         As for ``EAST``.
-    max_states, fixed, max_steps, max_iterations, tolerance, smoothing, checkpoint, resume
+    max_states, fixed, max_steps, max_iterations, tolerance, smoothing, prior, checkpoint, resume
         As for ``EAST``.
     n_jobs, random_state, time_limit, progress
         As for all learners.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numbers
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -40,6 +40,13 @@ from latentforest.ties import choose_best, is_higher
 STEP = ("step", "operator", "parent", "child", "n_states", "p_elbo", "candidates", "seconds")
 SAY_EVERY = 50  # candidates
 N_ROUNDS = 3  # of growing with other strengths of the priors
+
+
+class _EveryColumn(frozenset[str]):
+    """The names of all columns, whatever they are."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
 
 
 class _TimeIsUp(Exception):
@@ -297,6 +304,14 @@ class IncrementalForest(LatentLearner):
         table = Table({name: [row[name] for row in history] for name in STEP})
         expected = Rows(Network(network.structure, network.parameters), work.data)
         return Learned(network, expected.log_likelihood(), table, attributes)
+
+    def _complete(self, work: Work, learned: Learned) -> Network:
+        """Keep the posterior, which is what meets new rows."""
+        return learned.network
+
+    def _stated_columns(self) -> Collection[str]:
+        """All columns: the prior has a share for every state that was declared."""
+        return _EveryColumn()
 
     def _check(self) -> None:
         for name, least in (("candidate_pairs", 1), ("max_states", 2), ("n_starts", 1)):

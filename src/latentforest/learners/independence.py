@@ -20,8 +20,12 @@ class Independence(NetworkLearner):
     Parameters
     ----------
     smoothing
-        Pseudo-counts: a number for each cell, "none", "laplace", or arrays by column. Those of a
-        Gaussian have the mean and variance of the column, which changes nothing here.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts: a number for each cell,
+        "none", "laplace", or arrays by column. Those of a Gaussian have the mean and variance of
+        the column, which changes nothing here.
     n_jobs
         Threads for scoring.
     random_state, time_limit, progress
@@ -37,7 +41,8 @@ class Independence(NetworkLearner):
 
     def __init__(
         self,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -48,7 +53,7 @@ class Independence(NetworkLearner):
     def _learn(self, work: Work) -> Learned:
         dataset = work.data.dataset
         structure = Structure(dataset.variables, {})
-        prior = pseudo_counts(structure, self.smoothing)
+        prior = pseudo_counts(structure, self.prior)
         tables = {}
         for name in structure.names:
             if name in structure.continuous:

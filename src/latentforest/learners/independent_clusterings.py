@@ -64,9 +64,12 @@ class IndependentClusterings(LatentLearner):
     max_iterations, tolerance
         Of EM; the last model is fitted more closely.
     smoothing
-        Pseudo-counts of the final parameters: a number for each cell, "laplace", arrays by
-        variable, or "cv" for the number that predicts folds of held-out rows best. The search
-        itself is by maximum likelihood.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts of the final parameters: a
+        number for each cell, "laplace", or arrays by variable. The search itself is by maximum
+        likelihood.
     n_jobs
         Threads; the result does not depend on it.
     random_state, time_limit, progress
@@ -113,7 +116,8 @@ class IndependentClusterings(LatentLearner):
         candidate_pairs: int | None = None,
         max_iterations: int = 200,
         tolerance: float = 1e-6,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -164,7 +168,7 @@ class IndependentClusterings(LatentLearner):
         groups = sorted(groups, key=lambda group: group.n_states == 1)
         network = put_together(groups, work.table.variables)
         value = sum(group.log_likelihood for group in groups)
-        result, network = finish(work, network, value, self.smoothing, settings)
+        result, network = finish(work, network, value, self.prior, settings)
         attributes = {
             "groups": tuple(group.columns for group in groups),
             "interrupted": ends["interrupted"] or result.monitor.was_interrupted,
@@ -245,8 +249,7 @@ class IndependentClusterings(LatentLearner):
                 continue
             if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
                 raise ParameterError(f"{name} must be a whole number from 1, got {value!r}")
-        if self.smoothing != "cv":
-            pseudo_counts(Structure(work.table.variables, {}), self.smoothing)
+        pseudo_counts(Structure(work.table.variables, {}), self.prior)
 
 
 def _describe_merger(

@@ -24,9 +24,9 @@ from latentforest.data import Dataset, Variable
 from latentforest.data.table import Table
 from latentforest.errors import DataError, LatentForestWarning, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
-from latentforest.estimation.priors import Smoothing, pseudo_counts
+from latentforest.estimation.priors import Smoothing, is_none, pseudo_counts
 from latentforest.estimation.starts import count_starts, random_starts
-from latentforest.inference.engine import Engine, make_engine
+from latentforest.inference.engine import Engine, Ties, make_engine
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.direct_effects import Effects, link_columns, list_further, read_effects
@@ -89,10 +89,10 @@ class LatentClass(LatentLearner):
         criterion; or "greedy": from one class upwards as long as the criterion rises.
     criterion
         "bic", "aic", "aic3", "caic", "sabic", "mdl", "icl", or "cv" (cross-validated predictive
-        log-likelihood; if there is no smoothing, that of one pseudo-count is used for it); or an
-        approximation of the marginal likelihood with uniform priors of all tables, see
-        `marginal_likelihood`: "cs", "laplace", "elbo", "elbo+". The last two take continuous
-        columns, too, with a diagonal covariance.
+        log-likelihood; without smoothing, that of "auto" is used for it); or an approximation of
+        the marginal likelihood with uniform priors of all tables, see `marginal_likelihood`:
+        "cs", "laplace", "elbo", "elbo+". The last two take continuous columns, too, with a diagonal
+        covariance.
     max_states
         Highest number of classes that "greedy" tries.
     covariance
@@ -110,8 +110,12 @@ class LatentClass(LatentLearner):
     max_iterations, tolerance
         EM stops after so many iterations, or when one gains at most so much per row.
     smoothing
-        Pseudo-counts: a number for each table cell, "none", "laplace", or arrays by column (and
-        "class"). Those of a Gaussian are observations with the mean and variance of its column.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts: a number for each table cell,
+        "none", "laplace", or arrays by column (and "class"). Those of a Gaussian are observations
+        with the mean and variance of its column.
     accelerate
         Extrapolate EM (SQUAREM).
     folds
@@ -181,7 +185,8 @@ class LatentClass(LatentLearner):
         n_starts: int | None = None,
         max_iterations: int = 2000,
         tolerance: float = 1e-9,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         accelerate: bool = True,
         folds: Any = 5,
         n_jobs: int | None = None,
@@ -229,6 +234,15 @@ class LatentClass(LatentLearner):
                 "bivariate_residuals": best.residuals,
                 "interrupted": False,
             },
+            ties=self._tie(best.network.structure),
+        )
+
+    def _tie(self, structure: Structure) -> Ties:
+        """Say which variances are the same for all classes, or for all columns."""
+        names = structure.continuous
+        return Ties(
+            names if self.covariance.startswith("shared") else (),
+            names if self.covariance.endswith("spherical") else (),
         )
 
     @property
@@ -287,13 +301,7 @@ class LatentClass(LatentLearner):
         began = time.monotonic()
         plain = make_structure(work.data.dataset.variables, n_states, self.covariance)
         structure = link_columns(plain, effects)
-        names = structure.continuous
-        engine = make_engine(
-            structure,
-            work.data,
-            shared=names if self.covariance.startswith("shared") else (),
-            equal=names if self.covariance.endswith("spherical") else (),
-        )
+        engine = make_engine(structure, work.data, None, *self._tie(structure))
         n_starts = count_starts(engine) if self.n_starts is None else int(self.n_starts)
         starts = random_starts(structure, work.data.dataset, n_starts, work.seed + n_states)
         starts = np.concatenate([starts, _start_nearby(structure, earlier)])
@@ -303,7 +311,7 @@ class LatentClass(LatentLearner):
 
         label = "1 class" if n_states == 1 else f"{n_states} classes"
         work.say(f"{label}: {len(starts)} starts")
-        prior = pseudo_counts(structure, self.smoothing)
+        prior = pseudo_counts(structure, self.prior)
         settings = EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
         result = fit(engine, starts, prior, settings, tell, work.deadline)
         n_tied = _count_equal(structure, self.covariance)
@@ -336,7 +344,7 @@ class LatentClass(LatentLearner):
             return evaluate(self.criterion, summary)
         left, n_folds = work.seconds_left(), len(set(np.atleast_1d(self.folds).tolist()))
         n_folds = int(self.folds) if np.ndim(self.folds) == 0 else n_folds
-        smoothing = 1.0 if self.smoothing in (None, 0, "none") else self.smoothing
+        smoothing = "auto" if is_none(self.smoothing) else self.smoothing
         learner = clone(self).set_params(
             n_states=n_states,
             direct_effects=effects,

@@ -37,6 +37,7 @@ class LatentTreeLearner(LatentLearner):
     max_iterations: int
     tolerance: float
     smoothing: Smoothing
+    prior: Smoothing
     interrupted_: bool
     stopped_: str | None
     monitor_: Monitor
@@ -92,7 +93,7 @@ class LatentTreeLearner(LatentLearner):
         groups = [fits.best([name]) for name in work.table.names]
         network = put_together(groups, work.table.variables)
         value = sum(group.log_likelihood for group in groups)
-        result, network = finish(work, network, value, self.smoothing, settings)
+        result, network = finish(work, network, value, self.prior, settings)
         learned = self._describe_columns(Model(network, value, work.data), began)
         ends = {
             "interrupted": result.monitor.was_interrupted,

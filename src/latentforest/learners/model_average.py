@@ -23,6 +23,7 @@ from latentforest.learners.interruption import conclude, make_late, mark_interru
 from latentforest.learners.posterior_means import ParameterPrior, estimate_means
 from latentforest.learners.progress import Say
 from latentforest.model import Network, Structure
+from latentforest.model.state_edits import add_states
 from latentforest.scores.edge_strengths import draw_edges, find_threshold, measure_edges
 from latentforest.search.averaging.identity import describe_model
 from latentforest.ties import find_best
@@ -59,8 +60,8 @@ class ModelAverage(NetworkLearner):
         learner's ``score_`` or else its BIC; that is the posterior under a uniform prior over the
         models found. "bootstrap": the learner is fitted to bootstrap samples of the rows, and all
         samples count the same.
-    smoothing
-        Prior of the parameters. "bdeu": ``equivalent_sample_size`` observations for each table,
+    prior
+        Of the parameters. "bdeu": ``equivalent_sample_size`` observations for each table,
         shared out evenly to its cells. Otherwise pseudo-counts as for other learners.
     equivalent_sample_size
         Observations that the prior of a table is worth.
@@ -111,7 +112,7 @@ class ModelAverage(NetworkLearner):
         learner: NetworkLearner,
         n_models: int = 10,
         weights: str = "score",
-        smoothing: Any = "bdeu",
+        prior: Any = "bdeu",
         equivalent_sample_size: float = 1.0,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -151,7 +152,7 @@ class ModelAverage(NetworkLearner):
         if self.weights not in WEIGHTS:
             known = ", ".join(map(repr, WEIGHTS))
             raise ParameterError(f"weights must be one of {known}, got {self.weights!r}")
-        prior = ParameterPrior(self.smoothing, self.equivalent_sample_size)
+        prior = ParameterPrior(self.prior, self.equivalent_sample_size)
         prior.check(Structure(table.variables, {}))
         return prior
 
@@ -179,11 +180,11 @@ class ModelAverage(NetworkLearner):
             work.say(f"run {number + 1} of {self.n_models}")
             generator = np.random.default_rng([work.seed, number])
             learner = self._prepare(work, generator, int(self.n_models) - number)
-            table = work.given if self.weights == "score" else _resample(work.given, generator)
+            table = work.table if self.weights == "score" else _resample(work.table, generator)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LatentForestWarning)  # told once, of all rows
                 learner.fit(table)
-            network = learner.network_
+            network = add_states(learner.network_, work.table.variables)
             yield (
                 _Run(network.structure, network, _read_score(learner)),
                 bool(getattr(learner, "interrupted_", False)),
@@ -193,6 +194,8 @@ class ModelAverage(NetworkLearner):
         """Clone the learner with a seed, and with its share of the time."""
         learner = clone(self.learner)
         known = learner.get_params(deep=False)
+        if "smoothing" in known:
+            learner.set_params(smoothing=0)  # nothing is predicted with a single model
         if "random_state" in known:
             learner.set_params(random_state=int(generator.integers(2**31 - 1)))
         left = work.seconds_left()
@@ -227,8 +230,26 @@ class ModelAverage(NetworkLearner):
         weights = np.array([weight for weight, _, _ in found])
         return numbers_, [best for _, best, _ in found], weights / weights.sum()
 
+    def _complete(self, work: Work, learned: Learned) -> Network:
+        """Give all models the states that were declared, with the prior's share for new rows."""
+        found: list[Network] = learned.attributes["models"]
+        models = [add_states(each, work.given.variables) for each in found]
+        if models[0].structure != found[0].structure:
+            data = PatternedData(work.given.take(work.given.weights > 0), self.n_jobs)
+            prior = ParameterPrior(self.prior, self.equivalent_sample_size)
+            models = [
+                each.with_predictive(estimate_means(each, data, prior, work.deadline).parameters)
+                for each in models
+            ]
+        found[:] = models
+        return models[0]
+
     def _rows(self, dataset: Dataset) -> Rows:
         return AveragedRows(self.models_, self.weights_, PatternedData(dataset, self.n_jobs))
+
+    def _predictive_rows(self, dataset: Dataset) -> Rows:
+        models = [each.predictive for each in self.models_]
+        return AveragedRows(models, self.weights_, PatternedData(dataset, self.n_jobs))
 
     def predict_column(self, X: Any, name: str) -> FloatArray:
         """Return the probabilities of a categorical column's states given the rest of each row.
@@ -246,7 +267,7 @@ class ModelAverage(NetworkLearner):
         columns = list(dataset.columns)
         columns[dataset.index(name)] = np.full(dataset.n_rows, -1)
         hidden = Dataset(dataset.variables, columns, dataset.weights)
-        return self._rows(hidden).filled_posteriors([name])[0][0]
+        return self._find_posteriors(hidden, [name])[0][0]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
         """Draw rows: a model for each by the weights, then the row from the model."""

@@ -25,26 +25,26 @@ class ParameterPrior:
 
     Attributes
     ----------
-    smoothing
+    counts
         "bdeu", or as for ``pseudo_counts``.
     equivalent_sample_size
         With "bdeu": observations for each table, shared out evenly to its cells.
     """
 
-    smoothing: Smoothing = BDEU
+    counts: Smoothing = BDEU
     equivalent_sample_size: float = 1.0
 
     def check(self, columns: Structure) -> None:
         """Refuse what makes no pseudo-counts; those of latent variables are read later."""
         check_sample_size(self.equivalent_sample_size)
-        if self.smoothing != BDEU and not isinstance(self.smoothing, Mapping):
-            pseudo_counts(columns, self.smoothing)
+        if self.counts != BDEU and not isinstance(self.counts, Mapping):
+            pseudo_counts(columns, self.counts)
 
     def count(self, structure: Structure) -> FloatArray:
         """Return the pseudo-count of every cell."""
-        if self.smoothing == BDEU:
+        if self.counts == BDEU:
             return share_out(structure, float(self.equivalent_sample_size))
-        return pseudo_counts(structure, self.smoothing)
+        return pseudo_counts(structure, self.counts)
 
 
 def estimate_means(

@@ -95,8 +95,11 @@ class RecursiveGrouping(LatentLearner):
     max_iterations, tolerance
         Of EM.
     smoothing
-        Pseudo-counts of the parameters: a number for each cell, "laplace", arrays by variable, or
-        "cv" for the number that predicts held-out rows best.
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts of the parameters: a number
+        for each cell, "laplace", or arrays by variable.
     n_jobs
         Threads; results do not depend on it.
     random_state, time_limit, progress
@@ -149,7 +152,8 @@ class RecursiveGrouping(LatentLearner):
         n_starts: int = 16,
         max_iterations: int = 500,
         tolerance: float = 1e-6,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -182,7 +186,7 @@ class RecursiveGrouping(LatentLearner):
         best = choose_best(candidates, lambda candidate: candidate.model.bic)
         settings = EMSettings(self.max_iterations, self.tolerance)
         found, score = best.model.network, best.model.log_likelihood
-        result, network = finish(work, found, score, self.smoothing, settings)
+        result, network = finish(work, found, score, self.prior, settings)
         return Learned(
             network,
             result.log_likelihood,
@@ -261,8 +265,7 @@ class RecursiveGrouping(LatentLearner):
             isinstance(self.reach, numbers.Real) and float(self.reach) > 0
         ):
             raise ParameterError(f"reach must be a positive number or None, got {self.reach!r}")
-        if self.smoothing != "cv":
-            pseudo_counts(Structure(work.table.variables, {}), self.smoothing)
+        pseudo_counts(Structure(work.table.variables, {}), self.prior)
         return _read_thresholds(self.threshold)
 
 

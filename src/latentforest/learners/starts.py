@@ -56,7 +56,7 @@ def find_start(start: Any, work: Work, settings: dict[str, Any]) -> Network | No
     settings
         Of the search; a learner by name shares some of them.
     """
-    network = start if isinstance(start, Network) else _learn(start, work, settings)
+    network = work.adopt(start if isinstance(start, Network) else _learn(start, work, settings))
     if network.posterior is not None:
         network = network.with_parameters(network.parameters)  # which has none
     network = open_pouches(network)
@@ -101,6 +101,8 @@ def _make(name: str, work: Work, settings: dict[str, Any]) -> NetworkLearner:
     learner: NetworkLearner = _find_class(name)()
     known = learner.get_params(deep=False)
     given = {key: settings[key] for key in SHARED if key in known and settings.get(key) is not None}
+    if "smoothing" in known:
+        given["smoothing"] = 0  # a start meets no new rows
     learner.set_params(random_state=work.seed, time_limit=work.seconds_left(), **given)
     return learner
 

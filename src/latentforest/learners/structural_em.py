@@ -24,7 +24,7 @@ from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.confirmatory import order_states
-from latentforest.learners.finish import choose_smoothing, finish
+from latentforest.learners.finish import finish
 from latentforest.learners.interruption import conclude
 from latentforest.learners.progress import Say
 from latentforest.learners.structural_settings import check_settings, read_latents
@@ -110,8 +110,11 @@ class StructuralEM(LatentLearner):
     max_iterations, tolerance
         Of EM for each structure; the last one is fitted more closely.
     smoothing
-        Pseudo-counts of the last network's parameters: a number for each cell, "laplace", arrays by
-        variable, or "cv".
+        Of the parameters for new rows, ``predictive_network_``: "auto" (weights of pseudo-counts
+        chosen by evidence), "cv" (by random folds), a number for each cell, or 0 for none.
+    prior
+        Fits with pseudo-counts (maximum a posteriori). Pseudo-counts of the last network's
+        parameters: a number for each cell, "laplace", or arrays by variable.
     n_jobs, random_state, time_limit, progress
         As for all learners. When the time is up, or on Ctrl-C, the best network so far is returned.
 
@@ -187,7 +190,8 @@ class StructuralEM(LatentLearner):
         max_steps: int | None = None,
         max_iterations: int = 200,
         tolerance: float = 1e-6,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -387,7 +391,7 @@ class StructuralEM(LatentLearner):
             tiers=self.tiers,
             max_parents=self.max_parents,
             n_restarts=self.search_restarts,
-            smoothing=self.smoothing,
+            prior=self.prior,
         )
         found = learner._learn(work)
         monitor = Monitor(converged=True, reason="nothing is missing: counts are exact")
@@ -395,7 +399,7 @@ class StructuralEM(LatentLearner):
         return replace(found, attributes=found.attributes | more)
 
     def _open(self, work: Work) -> StructuralSearch:
-        named = work.table.with_seen_states().select(sorted(work.table.names))
+        named = work.table.select(sorted(work.table.names))
         table = sort_rows(named.merged()[0])
         data = PatternedData(table, self.n_jobs)
         settings = EMSettings(self.max_iterations, self.tolerance)
@@ -451,7 +455,7 @@ class StructuralEM(LatentLearner):
                 work,
                 network,
                 best.log_likelihood,
-                self.smoothing,
+                self.prior,
                 settings,
                 was_interrupted,
                 keeps_roots=True,
@@ -459,9 +463,9 @@ class StructuralEM(LatentLearner):
         return self._count(work, network)
 
     def _count(self, work: Work, network: Network) -> tuple[FitResult, Network]:
-        smoothing, structure = choose_smoothing(work, network, self.smoothing), network.structure
+        structure = network.structure
         counts = count_tables(structure, work.table)
-        parameters = normalize_tables(structure, counts + pseudo_counts(structure, smoothing))
+        parameters = normalize_tables(structure, counts + pseudo_counts(structure, self.prior))
         some = counts > 0
         value = float(counts[some] @ np.log(parameters[some]))
         monitor = Monitor(converged=True, reason="nothing is missing: counts are exact")
@@ -477,8 +481,7 @@ class StructuralEM(LatentLearner):
                 )
         latents = read_latents(self.latents, table)
         check_settings(self, table, latents)
-        if self.smoothing != "cv":
-            pseudo_counts(Structure((*table.variables, *latents), {}), self.smoothing)
+        pseudo_counts(Structure((*table.variables, *latents), {}), self.prior)
 
 
 def _obey(search: StructuralSearch, candidate: HiddenCandidate) -> tuple[Mask, ...]:

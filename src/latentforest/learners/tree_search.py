@@ -37,6 +37,7 @@ NOT_SEARCHED = (  # settings that do not change the steps of a search
     "progress",
     "random_state",
     "resume",
+    "prior",
     "smoothing",
     "time_limit",
 )
@@ -79,7 +80,8 @@ class TreeSearch(LatentTreeLearner):
         max_steps: int | None = None,
         max_iterations: int = 500,
         tolerance: float = 1e-6,
-        smoothing: Smoothing = 0.0,
+        smoothing: Smoothing = "auto",
+        prior: Smoothing = 0.0,
         checkpoint: Any = None,
         resume: bool = False,
         n_jobs: int | None = None,
@@ -120,7 +122,7 @@ class TreeSearch(LatentTreeLearner):
             work,
             best.network,
             best.log_likelihood,
-            self.smoothing,
+            self.prior,
             search.settings,
             was_interrupted,
         )
@@ -228,8 +230,7 @@ class TreeSearch(LatentTreeLearner):
         if self.evaluation not in EVALUATIONS:
             known = ", ".join(map(repr, EVALUATIONS))
             raise ParameterError(f"evaluation must be one of {known}, got {self.evaluation!r}")
-        if self.smoothing != "cv":
-            pseudo_counts(Structure(table.variables, {}), self.smoothing)
+        pseudo_counts(Structure(table.variables, {}), self.prior)
         self._check_initial(table)
 
     def _check_initial(self, table: Dataset) -> None:

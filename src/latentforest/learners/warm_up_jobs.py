@@ -112,7 +112,7 @@ def _fit_covariances() -> None:
     for covariance in COVARIANCES:
         for missing in (False, True):
             table = make_table(2, 3, missing)
-            _fit("LatentClass", table, n_states=2, covariance=covariance, smoothing=1)
+            _fit("LatentClass", table, n_states=2, covariance=covariance, prior=1)
 
 
 def _anneal() -> None:

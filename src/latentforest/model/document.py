@@ -94,6 +94,10 @@ def to_document(network: Network) -> dict[str, Any]:
         document["pouches"] = [list(pouch) for pouch in structure.pouches]
     if network.n_tied:
         document["tied"] = network.n_tied
+    if network.predictive is not network:
+        document["predictive"] = [
+            {"variable": name, **_write_table(network.predictive, name)} for name in network.names
+        ]
     if network.posterior is not None:
         from latentforest.model.posterior_document import write_posterior
 
@@ -164,7 +168,23 @@ def _read_network(document: object) -> Network:
         from latentforest.model.posterior_document import read_posterior
 
         return read_posterior(document, Network(structure, values))
-    return Network(structure, values, _read_tied(document))
+    return Network(structure, values, _read_tied(document), _read_predictive(document, structure))
+
+
+def _read_predictive(document: object, structure: Structure) -> list[float] | None:
+    """Parameters for new rows; files of before have none."""
+    if not isinstance(document, dict) or "predictive" not in document:
+        return None
+    found: dict[str, list[float]] = {}
+    for where, entry in list_entries(document, "predictive"):
+        name = get(entry, "variable", str, where)
+        if name in found or name not in structure:
+            raise Mismatch(f"{where}: expected one entry for each variable, found {name!r}")
+        found[name] = _read_table(structure, name, entry, where)
+    for name in structure.names:
+        if name not in found:
+            raise Mismatch(f"predictive: expected an entry for variable {name!r}, found none")
+    return [value for name in structure.names for value in found[name]]
 
 
 def _read_tied(document: object) -> int:

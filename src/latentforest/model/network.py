@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,8 @@ class Network:
     n_tied
         How many of them were estimated to be equal to others, such as the variances of classes
         that share one. They do not count as free parameters.
+    predictive
+        Parameters for rows that were not in the table, of the same shape: see ``predictive``.
 
     Examples
     --------
@@ -54,16 +56,27 @@ class Network:
     └── fever (2)
     """
 
-    __slots__ = ("_n_tied", "_parameters", "_structure")
+    __slots__ = ("_n_tied", "_parameters", "_predictive", "_structure")
 
-    def __init__(self, structure: Structure, parameters: ArrayLike, n_tied: int = 0) -> None:
+    def __init__(
+        self,
+        structure: Structure,
+        parameters: ArrayLike,
+        n_tied: int = 0,
+        predictive: ArrayLike | None = None,
+    ) -> None:
         self._structure = structure
         self._parameters = read_parameters(structure, parameters)
         self._n_tied = _read_tied(structure, n_tied)
+        self._predictive = None if predictive is None else read_parameters(structure, predictive)
 
     @classmethod
     def trusted(
-        cls, structure: Structure, parameters: NDArray[np.float64], n_tied: int = 0
+        cls,
+        structure: Structure,
+        parameters: NDArray[np.float64],
+        n_tied: int = 0,
+        predictive: NDArray[np.float64] | None = None,
     ) -> Network:
         """Make a network of parameters that are known to be distributions, without a check.
 
@@ -73,6 +86,7 @@ class Network:
         network._structure = structure
         network._parameters = parameters
         network._n_tied = n_tied
+        network._predictive = predictive
         parameters.setflags(write=False)
         return network
 
@@ -123,6 +137,28 @@ class Network:
         return self._parameters
 
     @property
+    def predictive(self) -> Network:
+        """The same network with the parameters that meet rows which were not in the table.
+
+        A learner estimates them beside those that it reports: no declared state has probability
+        zero there. A network that has no such parameters is its own.
+
+        Examples
+        --------
+        >>> coin = Variable("coin", ("heads", "tails"))
+        >>> network = Network(Structure([coin], {}), [1.0, 0.0], predictive=[0.9, 0.1])
+        >>> network.query("coin"), network.predictive.query("coin")
+        (array([1., 0.]), array([0.9, 0.1]))
+        """
+        if self._predictive is None:
+            return self
+        return Network.trusted(self._structure, self._predictive, self._n_tied)
+
+    def with_predictive(self, parameters: ArrayLike | None) -> Network:
+        """Return the same network with other parameters for new rows, or without such."""
+        return Network(self._structure, self._parameters, self._n_tied, parameters)
+
+    @property
     def posterior(self) -> Mapping[str, Conjugate] | None:
         """The distribution of each variable's parameters, if it is known: `PosteriorNetwork`."""
         return None
@@ -149,8 +185,24 @@ class Network:
 
     @property
     def dimension(self) -> int:
-        """Number of free parameters."""
-        return self._structure.dimension - self._n_tied
+        """Number of free parameters.
+
+        States of observed variables that have probability zero in every case do not count: they
+        were declared, but never seen.
+        """
+        return self._count_possible() - self._n_tied
+
+    def _count_possible(self) -> int:
+        """Count the parameters of states that can occur."""
+        if self._parameters.all():
+            return self._structure.dimension
+        from latentforest.model.state_edits import possible_states, replace_variables
+
+        states = {each.name: possible_states(self, each) for each in self.variables}
+        if all(each.states == states[each.name] for each in self.variables):
+            return self._structure.dimension
+        few = [Variable(each.name, states[each.name], each.latent) for each in self.variables]
+        return replace_variables(self._structure, few).dimension
 
     @property
     def n_tied(self) -> int:
@@ -178,7 +230,10 @@ class Network:
         if not self._structure.parents(name):
             return self
         rerooted = transform.reroot(self._structure, self._parameters, name)
-        return Network.trusted(*rerooted, self._n_tied)
+        predictive = self._predictive
+        if predictive is not None:
+            predictive = transform.reroot(self._structure, predictive, name)[1]
+        return Network.trusted(*rerooted, self._n_tied, predictive)
 
     def relabelled(self, name: str, order: Sequence[int]) -> Network:
         """Return the network with the states of a latent variable in another order.
@@ -191,11 +246,15 @@ class Network:
             Codes of the old states: new state ``k`` is old state ``order[k]``.
         """
         relabelled = transform.relabel(self._structure, self._parameters, name, order)
-        return self.with_parameters(relabelled)
+        predictive = self._predictive
+        if predictive is not None:
+            predictive = transform.relabel(self._structure, predictive, name, order)
+        return Network(self._structure, relabelled, self._n_tied, predictive)
 
     def renamed(self, mapping: Mapping[str, str]) -> Network:
         """Return the network with other names for the variables mentioned."""
-        return Network(transform.rename(self._structure, mapping), self._parameters, self._n_tied)
+        renamed = transform.rename(self._structure, mapping)
+        return Network(renamed, self._parameters, self._n_tied, self._predictive)
 
     def marginal(self, name: str) -> NDArray[np.float64]:
         """Return the probabilities of a variable's states, of shape ``(n_states,)``."""
@@ -392,14 +451,15 @@ class Network:
             self._structure == other._structure
             and self._n_tied == other._n_tied
             and np.array_equal(self._parameters, other._parameters)
+            and np.array_equal(self.predictive.parameters, other.predictive.parameters)
         )
 
     def __hash__(self) -> int:
         # Adding zero turns -0.0 into 0.0, which is equal to it.
         return hash((self._structure, (self._parameters + 0.0).tobytes()))
 
-    def __reduce__(self) -> tuple[type[Network], tuple[Structure, NDArray[np.float64], int]]:
-        return Network, (self._structure, self._parameters, self._n_tied)
+    def __reduce__(self) -> tuple[type[Network], tuple[Any, ...]]:
+        return Network, (self._structure, self._parameters, self._n_tied, self._predictive)
 
 
 def _read_tied(structure: Structure, n_tied: int) -> int:

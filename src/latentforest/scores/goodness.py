@@ -18,6 +18,7 @@ from latentforest.errors import DimensionWarning, ParameterError
 from latentforest.inference.forest import PatternedData, check_columns, require_categorical
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
+from latentforest.model.state_edits import drop_impossible_states
 from latentforest.scores.bootstrap import bootstrap as draw_statistics
 from latentforest.scores.bootstrap import compute_bootstrap_p
 from latentforest.scores.effective_dimension import compute_effective_dimension
@@ -130,7 +131,7 @@ def goodness_of_fit(
         raise ParameterError(f"bootstrap must be a whole number of tables, got {bootstrap!r}")
     if not isinstance(n_starts, numbers.Integral) or n_starts < 0:
         raise ParameterError(f"n_starts must be a whole number, got {n_starts!r}")
-    table = _read(network, data)
+    network, table = _drop_unseen(network, _read(network, data))
     result = measure_goodness(network, table)
     if result.df != result.df_nominal:
         _warn_of_dimension(network, result)
@@ -187,6 +188,14 @@ def _read(network: Network, data: Any) -> Dataset:
     check_columns(network.structure, PatternedData(table))
     require_categorical(table)
     return table
+
+
+def _drop_unseen(network: Network, table: Dataset) -> tuple[Network, Dataset]:
+    """Leave out states that the network gives no probability and no row of the table has."""
+    few = drop_impossible_states(network, table.with_seen_states().variables)
+    if few is network:
+        return network, table
+    return few, encode_like(table, [few.structure.variable(name) for name in table.names])
 
 
 def _saturate(network: Network, table: Dataset) -> SaturatedFit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentforest.data.dataset import Dataset
-from latentforest.errors import ParameterError
+from latentforest.data.dealing import count_observations, deal
+from latentforest.errors import ParameterError, UnobservedStatesWarning
 from latentforest.kernels.types import FloatArray
 
 
@@ -56,7 +58,9 @@ def hold_out(learner: Estimator, train: Dataset, test: Dataset) -> float:
     """Fit a copy of the learner to one table; return the log-likelihood of the other."""
     from sklearn.base import clone
 
-    fitted = clone(learner).fit(train)
+    with warnings.catch_warnings():  # a state that a fold lacks is nothing to worry about
+        warnings.simplefilter("ignore", UnobservedStatesWarning)
+        fitted = clone(learner).fit(train)
     if getattr(fitted, "interrupted_", False):
         raise KeyboardInterrupt
     used = test.weights > 0
@@ -74,8 +78,9 @@ def cross_validate(
     Parameters
     ----------
     learner
-        Not changed: a clone is fitted for each fold. Give it some smoothing: a table estimated by
-        maximum likelihood makes a pattern that only the test rows have impossible.
+        Not changed: a clone is fitted for each fold. Rows are predicted with its predictive
+        parameters, see ``smoothing``; of maximum likelihood (``smoothing=0``), a pattern that only
+        the test rows have is impossible.
     data
         Dataset or anything that makes one.
     folds
@@ -87,7 +92,7 @@ def cross_validate(
     Examples
     --------
     >>> from latentforest import Independence, datasets
-    >>> result = cross_validate(Independence(smoothing=1), datasets.load("hiv-tests"), folds=3)
+    >>> result = cross_validate(Independence(), datasets.load("hiv-tests"), folds=3)
     >>> len(result.log_likelihoods)
     3
     """
@@ -111,28 +116,12 @@ def split_weights(
         labels = _check_labels(dataset.n_rows, folds)
         names = list(dict.fromkeys(labels.tolist()))
         return names, [np.where(labels == name, weights, 0.0) for name in names]
-    is_counted = bool(np.all(weights == np.floor(weights)) and weights.max() > 1)
-    counts = weights.astype(np.int64) if is_counted else (weights > 0).astype(np.int64)
+    counts, units = count_observations(weights)
     if not 2 <= folds <= counts.sum():
-        what = "observations" if is_counted else "rows"
+        what = "rows" if counts.max() <= 1 else "observations"
         raise ParameterError(f"folds must be between 2 and the {counts.sum()} {what}, got {folds}")
-    parts = _deal(counts, int(folds), np.random.default_rng(random_state))
-    if is_counted:
-        return list(range(int(folds))), [part.astype(np.float64) for part in parts]
-    return list(range(int(folds))), [part * weights for part in parts]
-
-
-def _deal(
-    counts: NDArray[np.int64], n_folds: int, generator: np.random.Generator
-) -> list[NDArray[np.int64]]:
-    """Deal the observations of all rows out at random, as many to each fold as to any other."""
-    parts, left = [], counts.copy()
-    for fold in range(n_folds):
-        size = int(left.sum()) // (n_folds - fold)
-        part = generator.multivariate_hypergeometric(left, size, method="marginals")
-        parts.append(part)
-        left -= part
-    return parts
+    parts = deal(counts, int(folds), np.random.default_rng(random_state))
+    return list(range(int(folds))), [part * units for part in parts]
 
 
 def _check_labels(n_rows: int, folds: ArrayLike) -> NDArray[Any]:

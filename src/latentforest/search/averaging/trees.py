@@ -63,6 +63,7 @@ class TreeAverage:
         self, data: Any, equivalent_sample_size: float = 1.0, n_jobs: int | None = None
     ) -> None:
         data = data if isinstance(data, Dataset) else Dataset.from_table(data)
+        data = data.with_seen_states()
         if data.n_columns < 2:
             raise DataError(f"a tree needs two columns or more, got {data.n_columns}")
         self.names, self._size = data.names, check_sample_size(equivalent_sample_size)

@@ -28,7 +28,7 @@ class Model:
     @cached_property
     def dimension(self) -> int:
         """Number of free parameters."""
-        return self.network.dimension
+        return self.network.structure.dimension - self.network.n_tied
 
     @cached_property
     def bic(self) -> float:
