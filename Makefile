@@ -15,10 +15,10 @@ ROUNDS ?= 10
 demo: $(VENV)/.base
 	@mkdir -p out
 	$(BIN)/latentforest datasets
-	$(BIN)/latentforest learn coleman-panel --states 1:3 --seed 0 --out out/coleman.json
+	$(BIN)/latentforest learn coleman-panel --states 1:3 --seed 0 --out out/coleman.json --force
 	$(BIN)/latentforest score out/coleman.json coleman-panel
-	$(BIN)/latentforest predict out/coleman.json coleman-panel --out out/coleman-classes.csv
-	$(BIN)/latentforest learn hiv-tests --learner east --seed 0 --out out/hiv-tree.json
+	$(BIN)/latentforest predict out/coleman.json coleman-panel --out out/coleman-classes.csv --force
+	$(BIN)/latentforest learn hiv-tests --learner east --seed 0 --out out/hiv-tree.json --force
 	@echo "The class model is in out/coleman.json, the class of every row in out/coleman-classes.csv,"
 	@echo "a latent tree of four tests in out/hiv-tree.json."
 

@@ -5,12 +5,15 @@ LatentForestError
 ├── ModelError           a network that is not valid, or a question it cannot answer
 ├── FileFormatError      a file that is damaged or of another format
 ├── ParameterError       a setting of a learner or function that makes no sense
+├── LockedError          a file that another process works on
 └── MissingExtraError    an optional package that is needed is not installed
 
 LatentForestWarning
 ├── UnseenStatesWarning  states at prediction time that training never saw
 ├── DataWarning          a column or row that is kept but carries no information
 ├── FileFormatWarning    a model file that does not hold exactly what the network has
+├── CheckpointWarning    a checkpoint that could not be written; the search goes on
+├── InterruptedWarning   a fit that was interrupted before it had found a model
 ├── DimensionWarning     a network with more parameters than the table of its columns determines
 └── VarianceWarning      a variance that would fall below its bound, and is kept there
 """
@@ -36,6 +39,10 @@ class ParameterError(LatentForestError, ValueError):
     """A setting of a learner or function makes no sense."""
 
 
+class LockedError(LatentForestError, OSError):
+    """Another process works on a file."""
+
+
 class MissingExtraError(LatentForestError, ImportError):
     """An optional package that this call needs is not installed."""
 
@@ -58,6 +65,14 @@ class UnobservedStatesWarning(DataWarning):
 
 class FileFormatWarning(LatentForestWarning):
     """A model file does not hold exactly what the network has."""
+
+
+class CheckpointWarning(LatentForestWarning):
+    """A checkpoint could not be written; the search goes on without it."""
+
+
+class InterruptedWarning(LatentForestWarning):
+    """A fit was interrupted before it had found a model; a very simple one takes its place."""
 
 
 class DimensionWarning(LatentForestWarning):

@@ -41,11 +41,7 @@ def open_atomically(path: str | os.PathLike[str], *, binary: bool = False) -> It
     replaced file keeps its permissions. A target that is not a regular file, such as
     ``/dev/stdout``, is written directly.
     """
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path}: the folder {target.parent} does not exist")
-    if target.is_dir():
-        raise IsADirectoryError(f"cannot write {path}: it is a folder")
+    target = find_target(path)
     if target.exists() and not target.is_file():
         with _open(target, binary) as file:
             yield file
@@ -61,6 +57,16 @@ def open_atomically(path: str | os.PathLike[str], *, binary: bool = False) -> It
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def find_target(path: str | os.PathLike[str]) -> Path:
+    """Follow links to the file that would be written; refuse folders, and folders not there."""
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: the folder {target.parent} does not exist")
+    if target.is_dir():
+        raise IsADirectoryError(f"cannot write {path}: it is a folder")
+    return target
 
 
 def _open(path: Path, binary: bool) -> IO[Any]:

@@ -207,7 +207,7 @@ def test_interrupted_learning_keeps_the_model(run, tmp_path, monkeypatch):
 
     monkeypatch.setattr(LatentClass, "_fit_candidate", fit_two_classes_only)
     path = tmp_path / "model.json"
-    result = run("learn", "role-conflict", "--states", "1:5", "--out", path)
+    result = run("learn", "role-conflict", "--states", "1:5", "--out", path, code=3)
     assert "warning: interrupted; this is the best model so far" in result.stderr
     assert path.exists()
 
@@ -224,7 +224,7 @@ def test_interruption_without_a_result_has_its_own_exit_code(run, tmp_path, monk
 
 
 def test_time_limit_is_said(run, tmp_path):
-    result = run("learn", "coleman-panel", "--states", "2:6", "--time-limit", "1e-9")
+    result = run("learn", "coleman-panel", "--states", "2:6", "--time-limit", "1e-9", code=3)
     assert "warning: the time limit was reached; this is the best model so far" in result.stderr
 
 

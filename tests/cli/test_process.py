@@ -77,7 +77,8 @@ def test_closed_output():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-def test_ctrl_c_keeps_the_best_model(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_termination_keep_the_best_model(tmp_path, number):
     data, out = tmp_path / "rows.csv", tmp_path / "model.json"
     network = random_latent_class(20, 4, strength=0.1, random_state=0)  # EM is slow on this
     write_table(generate(network, 10_000, random_state=0).to_columns(), data)
@@ -90,9 +91,9 @@ def test_ctrl_c_keeps_the_best_model(tmp_path):
         if "iteration" in line:
             break
     time.sleep(0.3)  # well inside an iteration
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     output, errors = process.communicate(timeout=30)
-    assert process.returncode == 0, errors
+    assert process.returncode == 3, errors
     assert "warning: interrupted; this is the best model so far" in errors
     assert json.loads(output)["interrupted"] is True
     assert len(lf.load(out).names) == 21

@@ -194,9 +194,10 @@ def test_checkpoint_is_not_overwritten(run, table, tmp_path):
     run(*arguments)
     before = steps.read_text()
     result = run(*arguments, code=2)
-    message = "steps.jsonl is there already; --resume goes on with it, or remove it to begin anew"
+    message = "steps.jsonl is there already; --resume goes on with it, --force begins anew"
     assert message in squeeze(result.stderr)
     assert steps.read_text() == before
+    run(*arguments, "--force")
 
 
 def test_checkpoint_of_another_search(run, table, tmp_path):
@@ -207,22 +208,27 @@ def test_checkpoint_of_another_search(run, table, tmp_path):
     assert f"error: {steps} belongs to another search: its seed is" in result.stderr
 
 
-def test_full_disk_names_the_checkpoint(run, table, tmp_path, monkeypatch):
-    steps, fsync, n_calls = tmp_path / "steps.jsonl", os.fsync, []
+def test_full_disk_of_the_checkpoint_does_not_lose_the_model(run, table, tmp_path, monkeypatch):
+    steps, fsync, out = tmp_path / "steps.jsonl", os.fsync, tmp_path / "model.json"
+    n_calls: list[int] = []
 
     def fail_later(number):
         n_calls.append(1)
-        if len(n_calls) > 2:
+        if 2 < len(n_calls) < 6:
             raise OSError(28, "No space left on device")
         fsync(number)
 
     monkeypatch.setattr("os.fsync", fail_later)
-    result = run("learn", table, "--learner", "east", "--checkpoint", steps, code=1)
-    assert f"error: cannot write {steps}: No space left on device" in result.stderr
+    search = ["--learner", "east", "--checkpoint", steps]
+    result = run("learn", table, *search, "--out", out)
+    assert f"warning: the checkpoint {steps} cannot be written: No space" in result.stderr
+    again = tmp_path / "again.json"
+    assert "warning" not in run("learn", table, *search, "--resume", "--out", again).stderr
+    assert again.read_text() == out.read_text()
 
 
 def test_time_limit_is_said(run, table):
-    result = run("learn", table, "--learner", "east", "--time-limit", "1e-9")
+    result = run("learn", table, "--learner", "east", "--time-limit", "1e-9", code=3)
     assert "warning: the time limit was reached; this is the best model so far\n" in result.stderr
 
 
@@ -235,7 +241,7 @@ def test_interrupted_search_keeps_the_model(run, table, tmp_path, monkeypatch):
         return step(self, *arguments, **settings)
 
     monkeypatch.setattr(Search, "step", interrupt)
-    result = run("learn", table, "--learner", "east", "--out", path)
+    result = run("learn", table, "--learner", "east", "--out", path, code=3)
     assert "warning: interrupted; this is the best model so far\n" in result.stderr
     assert len(lf.load(path).latents) > 1
 
@@ -254,7 +260,7 @@ def test_ctrl_c_keeps_the_best_model(tmp_path):
             break
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
+    assert process.returncode == 3, errors
     assert "warning: interrupted; this is the best model so far" in errors
     assert json.loads(output)["interrupted"] is True
     assert len(lf.load(out).observed) == 24

@@ -1,7 +1,8 @@
 """Where errors, warnings and interruptions become short messages and exit codes.
 
-0: done. 1: an error that the message explains. 2: wrong usage. 130: interrupted without a result.
-141: the reader of the output went away.
+0: done. 1: an error that the message explains. 2: wrong usage. 3: ended early, by the time limit,
+Ctrl-C or SIGTERM; the best model so far was written, or printed. 130: interrupted without a
+result. 141: the reader of the output went away.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import errno
 import os
 import re
+import signal
 import sys
 import traceback
 import warnings
@@ -22,6 +24,7 @@ from typer.core import TyperGroup
 from latentforest.errors import LatentForestError, LatentForestWarning
 
 FAILED = 1
+ENDED_EARLY = 3
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
@@ -75,6 +78,17 @@ class GuardedGroup(TyperGroup):
                 _flush_or_discard()
                 raise typer.Exit(FAILED) from None
         return result
+
+
+def interrupt_when_terminated() -> None:
+    """Let SIGTERM do what Ctrl-C does; a second one ends the process at once."""
+
+    def interrupt(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, interrupt)
 
 
 def say(message: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from latentforest.cli.boundary import say
-from latentforest.cli.options import Json
+from latentforest.cli.options import Force, Json
 from latentforest.cli.output import (
     TABLE_FILES,
     check_output,
@@ -36,6 +36,7 @@ def datasets(
             show_default=False,
         ),
     ] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """List the built-in tables, or describe or write one."""
@@ -43,7 +44,7 @@ def datasets(
 
     if out is not None and name is None:
         raise typer.BadParameter("say which table to write", param_hint="NAME")
-    check_output(out, TABLE_FILES)
+    check_output(out, TABLE_FILES, force=force)
     described = [_describe(each) for each in ([name] if name else tables.names())]
     if out is not None and name is not None:
         data = tables.load(name)

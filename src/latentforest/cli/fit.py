@@ -26,6 +26,7 @@ from latentforest.cli.options import (
     Data,
     Delimiter,
     Encoding,
+    Force,
     Format,
     Json,
     Missing,
@@ -70,6 +71,7 @@ def fit(
     encoding: Encoding = "utf-8",
     format: Format = None,
     out: ModelOut = None,
+    force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -84,7 +86,7 @@ def fit(
         "n_jobs": jobs,
         "time_limit": time_limit,
     }
-    check_output(out, MODEL_FILES)
+    check_output(out, MODEL_FILES, inputs=[data, structure], force=force)
     reading = Reading(
         weights=weights,
         categorical=split_names(categorical),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from latentforest.cli.boundary import naming_output, say, warn
+from latentforest.cli.boundary import ENDED_EARLY, naming_output, say, warn
 from latentforest.cli.learn_options import (
     CandidatePairs,
     Categorical,
@@ -51,6 +52,7 @@ from latentforest.cli.learn_options import (
 from latentforest.cli.learners import (
     build_learner,
     check_checkpoint,
+    is_own_result,
     read_arcs,
     read_criterion,
     read_evaluation,
@@ -65,6 +67,7 @@ from latentforest.cli.options import (
     Data,
     Delimiter,
     Encoding,
+    Force,
     Format,
     Json,
     Missing,
@@ -80,6 +83,8 @@ from latentforest.formats import check_variables, save
 if TYPE_CHECKING:
     from latentforest.data import Dataset
     from latentforest.learners.base import NetworkLearner
+
+TIME_LIMIT = "the time limit was reached"
 
 
 @dataclass(frozen=True)
@@ -138,15 +143,24 @@ def learn(
     encoding: Encoding = "utf-8",
     format: Format = None,
     out: ModelOut = None,
+    force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Learn a model from a table.
 
-    Ctrl-C ends the search and keeps the best model so far.
+    Ctrl-C ends the search and keeps the best model so far; the exit code is then 3, as after the
+    time limit.
     """
     check_quiet(quiet, out, as_json)
-    check_checkpoint(checkpoint, resume)
+    inputs = [data, start, prior, constraints, folds]
+    check_checkpoint(checkpoint, resume, inputs, force)
+    check_output(
+        out,
+        MODEL_FILES,
+        inputs=[*inputs, checkpoint],
+        force=force or (resume and is_own_result(checkpoint, out)),
+    )
     estimator = build_learner(
         learner,
         {
@@ -184,7 +198,6 @@ def learn(
         },
     )
     _check_folds(folds, estimator)
-    check_output(out, MODEL_FILES)
     reading = Reading(
         weights=weights,
         categorical=split_names(categorical),
@@ -238,37 +251,50 @@ def run_learner(
     if out is not None:
         with naming_output(out):
             save(learner.network_, out)
+        _note_result(getattr(learner, "checkpoint", None), out)
     seconds = time.monotonic() - began
     return Outcome(
         source, data, name, learner, seconds, getattr(learner, "interrupted_", False), out
     )
 
 
+def _note_result(checkpoint: Any, out: Path) -> None:
+    """Let a later --resume know the file again, which it may then replace."""
+    if checkpoint is not None and out.is_file():
+        from latentforest.search.trees.journal import note_result
+
+        with suppress(OSError):  # it will want --force
+            note_result(Path(checkpoint), out)
+
+
 def report_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
-    """Print the result, and what may be wrong with it."""
+    """Print the result, and what may be wrong with it; an early end has its own exit code."""
     from latentforest.cli.summary import describe_outcome, print_outcome
 
-    _warn_of_early_end(outcome)
+    is_early = _warn_of_early_end(outcome)
     if as_json:
         print_json(describe_outcome(outcome))
     elif not quiet:
         print_outcome(make_console(), outcome)
         if outcome.saved_to is None:
             say("The model was not saved; --out model.json keeps it.")
+    if is_early:
+        raise typer.Exit(ENDED_EARLY)
 
 
-def _warn_of_early_end(outcome: Outcome) -> None:
-    """Say why the result may be worse than it could be."""
+def _warn_of_early_end(outcome: Outcome) -> bool:
+    """Say why the result may be worse than it could be; tell whether it came early."""
     monitor: Any = getattr(outcome.learner, "monitor_", None)
     stopped: str | None = getattr(outcome.learner, "stopped_", None)
     limit = outcome.learner.time_limit
     if outcome.was_interrupted:
         stopped = "interrupted"
     elif stopped is None and limit is not None and outcome.seconds >= limit:
-        stopped = "the time limit was reached"
+        stopped = TIME_LIMIT
     if stopped is not None:
         checkpoint = getattr(outcome.learner, "checkpoint", None)
         hint = "" if checkpoint is None else f"; --resume goes on from {checkpoint}"
         warn(f"{stopped}; this is the best model so far{hint}")
     elif monitor is not None and not monitor.converged:
         warn(f"EM did not converge: {monitor.reason}; --max-iterations raises the limit")
+    return stopped in ("interrupted", TIME_LIMIT)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from latentforest.cli.output import check_output
 from latentforest.learners.registry import COMMANDS, START_LEARNERS
 
 if TYPE_CHECKING:
@@ -253,17 +254,29 @@ def read_start(text: str | None) -> Network | str | None:
     return load(path)
 
 
-def check_checkpoint(path: Path | None, resume: bool) -> None:
+def check_checkpoint(
+    path: Path | None, resume: bool, inputs: Iterable[object] = (), force: bool = False
+) -> None:
     """Refuse to resume nothing, and to begin anew over the steps of an earlier search."""
     if path is None and resume:
         raise typer.BadParameter(
             "there is nothing to go on with; add --checkpoint FILE", param_hint="--resume"
         )
-    if path is not None and path.is_file() and not resume:
+    if path is not None and path.is_file() and not (resume or force):
         raise typer.BadParameter(
-            f"{path} is there already; --resume goes on with it, or remove it to begin anew",
+            f"{path} is there already; --resume goes on with it, --force begins anew",
             param_hint="--checkpoint",
         )
+    check_output(path, (), "--checkpoint", inputs=inputs, force=True)
+
+
+def is_own_result(checkpoint: Path | None, out: Path | None) -> bool:
+    """Whether a model file is what was made of the steps of a checkpoint."""
+    if checkpoint is None or out is None or not (checkpoint.is_file() and out.is_file()):
+        return False
+    from latentforest.search.trees.journal import is_result
+
+    return is_result(checkpoint, out)
 
 
 def read_settings(assignments: Iterable[str]) -> dict[str, Any]:

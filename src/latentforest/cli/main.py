@@ -16,6 +16,7 @@ from latentforest.cli.boundary import (
     INTERRUPTED,
     GuardedGroup,
     discard_output,
+    interrupt_when_terminated,
     report,
     say,
 )
@@ -58,7 +59,11 @@ def _set_up(
         bool, typer.Option("--debug", help="Show the full traceback of an error.")
     ] = False,
 ) -> None:
-    """Discovers the hidden structure under a table of data."""
+    """Discovers the hidden structure under a table of data.
+
+    Exit codes: 0 done; 1 an error; 2 wrong usage; 3 ended early (time limit, Ctrl-C, SIGTERM) with
+    the best model so far; 130 interrupted without a result.
+    """
 
 
 def main() -> None:
@@ -67,6 +72,7 @@ def main() -> None:
         say("error: standard output is closed")
         raise SystemExit(FAILED)
     try:
+        interrupt_when_terminated()
         app(prog_name="latentforest")
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None

@@ -58,6 +58,10 @@ TableOut = Annotated[
         show_default=False,
     ),
 ]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace a file that is there already.", rich_help_panel=OUTPUT),
+]
 Json = Annotated[
     bool,
     typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT),

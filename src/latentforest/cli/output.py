@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from latentforest.cli.boundary import naming_output
+from latentforest.files import find_target
 from latentforest.formats import FORMATS, PICTURES
 
 if TYPE_CHECKING:
@@ -25,28 +27,82 @@ TABLE_FILES = (".csv", ".tsv", ".parquet", ".pq")
 _PIECE = 10_000
 
 
-def check_output(path: Path | None, suffixes: tuple[str, ...], option: str = "--out") -> None:
-    """Raise an error now if a file could not be written later."""
+def check_output(
+    path: Path | None,
+    suffixes: tuple[str, ...],
+    option: str = "--out",
+    *,
+    inputs: Iterable[object] = (),
+    force: bool = False,
+) -> None:
+    """Raise an error now if a file could not be written later, or should not be.
+
+    Parameters
+    ----------
+    path
+        The file; a device or pipe is fine too.
+    suffixes
+        How its name may end; none: as it likes.
+    option
+        What the file was given by.
+    inputs
+        What the command reads, or writes otherwise: paths, and anything that is no path of a file.
+    force
+        Whether a file that is there already may be replaced; never one of ``inputs``.
+    """
     if path is None:
         return
-    if not path.name.lower().endswith(suffixes):
+    if suffixes and not path.name.lower().endswith(suffixes):
         raise typer.BadParameter(
             f"{path}: the name must end in {' or '.join(suffixes)}", param_hint=option
         )
+    _check_inputs(path, inputs, option)
+    _check_place(path)
+    if path.is_file() and not force:
+        raise typer.BadParameter(f"{path} is there already; --force replaces it", param_hint=option)
+    if path.suffix.lower() in (".parquet", ".pq"):
+        from latentforest.data.parquet_file import require_parquet
+
+        require_parquet()
+
+
+def _check_inputs(path: Path, inputs: Iterable[object], option: str) -> None:
+    """Refuse a file that the command reads, by whatever name."""
+    for given in inputs:
+        if isinstance(given, list | tuple):
+            _check_inputs(path, given, option)
+        elif isinstance(given, str | Path) and _is_same(path, Path(given)):
+            raise typer.BadParameter(
+                f"{path} is the same file as {given}, which this command uses; choose another name",
+                param_hint=option,
+            )
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Whether two names are of one file, also by links, whether or not it is there already."""
+    try:
+        if path.exists() and other.exists():
+            return path.is_file() and path.samefile(other)
+        return os.path.realpath(path) == os.path.realpath(other)
+    except (OSError, ValueError):  # text that can be no path
+        return False
+
+
+def _check_place(path: Path) -> None:
+    """Refuse a file whose folder is not there or cannot be written."""
     folder = path.parent
     if not folder.is_dir():
         raise FileNotFoundError(f"cannot write {path}: there is no folder {folder}")
     if path.is_dir():
         raise IsADirectoryError(f"cannot write {path}: it is a folder")
+    if path.exists() and not path.is_file():  # a device or pipe
+        return
+    folder = find_target(path).parent
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise OSError(f"cannot write {path}: {error.strerror} in {folder.resolve()}") from None
-    if path.suffix.lower() in (".parquet", ".pq"):
-        from latentforest.data.parquet_file import require_parquet
-
-        require_parquet()
+        raise OSError(f"cannot write {path}: {error.strerror} in {folder}") from None
 
 
 def make_console() -> Console:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from latentforest.cli.boundary import say, warn
-from latentforest.cli.options import Data, Delimiter, Encoding, Format, Missing, Model, TableOut
+from latentforest.cli.options import (
+    Data,
+    Delimiter,
+    Encoding,
+    Force,
+    Format,
+    Missing,
+    Model,
+    TableOut,
+)
 from latentforest.cli.output import TABLE_FILES, check_output, write_columns
 from latentforest.cli.tables import Reading, read_like
 from latentforest.errors import ModelError
@@ -22,6 +31,7 @@ def predict(
     model: Model,
     data: Data,
     out: TableOut = None,
+    force: Force = False,
     unseen: Annotated[
         str,
         typer.Option(
@@ -44,7 +54,7 @@ def predict(
         raise typer.BadParameter(
             f"got {unseen!r}, expected missing or error", param_hint="--unseen"
         )
-    check_output(out, TABLE_FILES)
+    check_output(out, TABLE_FILES, inputs=[model, data], force=force)
     network = load(model)
     if not network.latents:
         raise ModelError(f"{model} has no latent variable, so there is nothing to predict")

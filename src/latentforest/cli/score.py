@@ -15,6 +15,7 @@ from latentforest.cli.options import (
     Data,
     Delimiter,
     Encoding,
+    Force,
     Format,
     Json,
     Missing,
@@ -53,6 +54,7 @@ def score(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    force: Force = False,
     bootstrap: Annotated[
         int,
         typer.Option(
@@ -69,7 +71,7 @@ def score(
     """Say how well a model fits a table: log-likelihood, criteria, goodness of fit."""
     from latentforest.formats import load
 
-    check_output(per_row, TABLE_FILES, "--per-row")
+    check_output(per_row, TABLE_FILES, "--per-row", inputs=[model, data], force=force)
     network = load(model)
     reading = Reading(weights, (), (), tuple(missing or ()), delimiter, encoding, format)
     table = read_like(data, reading, [network.structure.variable(n) for n in network.observed])

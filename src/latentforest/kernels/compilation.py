@@ -12,11 +12,13 @@ from numba import njit
 from numba.core import event
 
 from latentforest.announcements import announce
+from latentforest.kernels.cache_folder import is_about_cache, use_temporary_folder
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
+_NOT_KEPT: list[bool] = []  # not empty once it turned out that nothing can be kept on the disk
 _KERNELS = "latentforest.kernels."
 # What the packages of kernels are for, and how many seconds compiling takes at most on a machine
 # that has nothing else to do.
@@ -37,19 +39,31 @@ _OTHERS = ("message passing and EM", 15)
 
 def kernel(function: Function) -> Function:
     """Compile a function when it is first called, or load it from the disk."""
-    compiled: Function = njit(**_OPTIONS, cache=True)(function)
-    return compiled
+    return _compile_cached(function, _OPTIONS)
 
 
 def step(function: Function) -> Function:
     """Compile a function that is called by its address only (see ``addresses``)."""
-    compiled: Function = njit(**_OPTIONS, no_cpython_wrapper=True, cache=True)(function)
-    return compiled
+    return _compile_cached(function, {**_OPTIONS, "no_cpython_wrapper": True})
 
 
 def part(function: Function) -> Function:
     """Compile a function that only kernels call: it needs no way in from Python."""
     compiled: Function = njit(**_OPTIONS, no_cpython_wrapper=True)(function)
+    return compiled
+
+
+def _compile_cached(function: Function, options: dict[str, Any]) -> Function:
+    """Compile a function so that it is kept on the disk, wherever that is possible."""
+    compiled: Function
+    try:
+        compiled = njit(**options, cache=not _NOT_KEPT)(function)
+    except RuntimeError as error:
+        if not is_about_cache(error):
+            raise
+        if not use_temporary_folder():
+            _NOT_KEPT.append(True)
+        compiled = njit(**options, cache=not _NOT_KEPT)(function)
     return compiled
 
 

@@ -43,6 +43,12 @@ from latentforest.learners.column_prediction import (
     predict_numbers,
 )
 from latentforest.learners.display import describe_model, is_fitted, write_model
+from latentforest.learners.interruption import (
+    hurry,
+    learn_in_any_case,
+    make_late,
+    mark_interrupted,
+)
 from latentforest.learners.notes import note_full_states
 from latentforest.learners.progress import Progress, Say, open_progress
 from latentforest.model import Network, Structure
@@ -82,10 +88,16 @@ class Work:
     seed: int
     say: Say
     deadline: float | None
+    interruptions: list[str] = field(default_factory=list)  # of learners that this one uses
 
     def seconds_left(self) -> float | None:
         """Time until the limit, never quite nothing; none if there is no limit."""
         return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.01)
+
+    def check_interruptions(self) -> None:
+        """Raise ``KeyboardInterrupt`` if it ended a learner that this one uses."""
+        if self.interruptions:
+            raise KeyboardInterrupt(self.interruptions[0])
 
     def is_late(self) -> bool:
         """Whether the time limit has passed."""
@@ -114,6 +126,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     n_parameters_: int
     bic_: float
     seconds_: float
+    interrupted_: bool
     _training: Dataset | None
     _goodness: Table | None
 
@@ -130,6 +143,10 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _learn(self, work: Work) -> Learned:
         """Learn a network."""
+
+    def _learn_simplest(self, work: Work) -> Learned:
+        """Learn a network at once, when Ctrl-C came before there was one; the time is up."""
+        return self._learn(work)
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a network from a table.
@@ -162,8 +179,10 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         with open_progress(self.progress) as say:
             data = PatternedData(dataset, self.n_jobs)
             work = Work(given, dataset, data, seed, say, deadline)
-            learned = self._learn(work)
-            network = self._complete(work, learned)
+            learned = learn_in_any_case(self._learn, self._learn_simplest, work)
+            left = make_late(work) if learned.attributes["interrupted"] else work
+            network, is_over = hurry(left, lambda work: self._complete(work, learned))
+            learned = mark_interrupted(learned) if is_over else learned
         self.n_features_in_ = declared.n_columns
         self.variables_ = declared.variables
         if _has_names(X):

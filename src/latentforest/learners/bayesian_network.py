@@ -33,6 +33,7 @@ from latentforest.inference.ranked_networks import rank_networks
 from latentforest.inference.threads import count_threads
 from latentforest.learners.base import Learned, NetworkLearner, Work, draw_seed
 from latentforest.learners.finish import warn_of_bounds
+from latentforest.learners.interruption import conclude, make_late
 from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.graphs import EquivalenceClass
@@ -261,7 +262,9 @@ class BayesianNetworkSearch(NetworkLearner):
         if gap is not None and gap > 0 and self.method == "order":
             assert search.watch.best is not None  # for the type checker
             parents = search.watch.best
-        return self._describe(work, search, parents, gap)
+        given = make_late(work) if search.was_interrupted else work
+        found = parents
+        return conclude(given, lambda work: self._describe(work, search, found, gap))
 
     def _check(self, table: Dataset) -> None:
         if self.method not in METHODS:
@@ -343,7 +346,11 @@ class BayesianNetworkSearch(NetworkLearner):
         if search.families.n_columns > EXACT_COLUMNS or is_early:
             return None
         reached = search.watch.highest
-        METHODS["exact"](search)
+        try:
+            METHODS["exact"](search)
+        except KeyboardInterrupt:
+            search.was_interrupted = True
+            return None
         return search.watch.highest - reached if search.is_optimal else None
 
     def _describe(

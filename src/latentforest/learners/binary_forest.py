@@ -8,7 +8,6 @@ clustering of the columns.
 from __future__ import annotations
 
 import numbers
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +25,7 @@ from latentforest.inference.rooting import reroot
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
+from latentforest.learners.interruption import hurry, make_late
 from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.search.greedy.growing import BottomUpForest
@@ -128,9 +128,10 @@ class BinaryForest(LatentLearner):
         else:
             grown = self._grow(work, self.n_states)
             network = grown.forest.network()
-        result, network = self._finish(work, network, grown.was_interrupted)
+        given, found = make_late(work) if grown.was_interrupted else work, network
+        (result, network), is_over = hurry(given, lambda work: self._finish(work, found))
         attributes = {
-            "interrupted": grown.was_interrupted or result.monitor.was_interrupted,
+            "interrupted": grown.was_interrupted or is_over or result.monitor.was_interrupted,
             "monitor": result.monitor,
         }
         history = Table({name: [step[name] for step in grown.steps] for name in STEP})
@@ -141,6 +142,8 @@ class BinaryForest(LatentLearner):
         grown = _JoinedForest(BottomUpForest(work.data.dataset), n_states)
         join = self._join_greedily if self.linkage == "greedy" else self._join_by_clustering
         try:
+            if work.is_late():
+                return grown
             work.say(f"mutual information of {work.table.n_columns} columns")
             join(work, grown, measure_dependence(work.data.dataset, self.n_jobs))
         except KeyboardInterrupt:
@@ -216,10 +219,17 @@ class BinaryForest(LatentLearner):
         settings = EMSettings(self.max_iterations, self.tolerance)
         for n_states in range(2, self.max_states + 1):
             grown = self._grow(work, n_states)
-            deadline = time.monotonic() if grown.was_interrupted else work.deadline
-            model = fit_fully(grown.forest.network(), work.data, settings, deadline)
+            network = grown.forest.network()
+
+            def fit_whole(work: Work, network: Network = network) -> Model:
+                return fit_fully(network, work.data, settings, work.deadline)
+
+            given = make_late(work) if grown.was_interrupted else work
+            model, is_over = hurry(given, fit_whole)
+            grown.was_interrupted |= is_over
             work.say(f"{n_states} states: BIC {model.bic:,.2f}")
             if best is not None and not is_higher(model.bic, best[1].bic):
+                best[0].was_interrupted |= grown.was_interrupted
                 break
             best = grown, model
             if grown.was_interrupted or work.is_late():
@@ -227,21 +237,18 @@ class BinaryForest(LatentLearner):
         assert best is not None  # for the type checker: max_states is at least two
         return best[0], best[1].network
 
-    def _finish(
-        self, work: Work, network: Network, was_interrupted: bool
-    ) -> tuple[FitResult, Network]:
+    def _finish(self, work: Work, network: Network) -> tuple[FitResult, Network]:
         """Line 20: refine the tables by EM on the whole forest."""
         settings = EMSettings(self.max_iterations, self.tolerance)
-        deadline = time.monotonic() if was_interrupted else work.deadline
         work.say(f"EM on {len(network.latents)} latent variables")
         network = reroot(network, work.data)
         engine = make_engine(network.structure, work.data)
-        result = fit(engine, network.parameters, None, settings, deadline=deadline)
+        result = fit(engine, network.parameters, None, settings, deadline=work.deadline)
         network = network.with_parameters(result.parameters)
         if result.monitor.was_interrupted:
             return result, network
         score = result.log_likelihood
-        return finish(work, network, score, self.prior, settings, was_interrupted)
+        return finish(work, network, score, self.prior, settings)
 
     def _check(self, work: Work) -> None:
         if self.linkage not in LINKAGES:

@@ -23,6 +23,7 @@ from latentforest.inference.mixed_information import measure_dependence
 from latentforest.inference.threads import map_threads
 from latentforest.learners.base import Learned, Work
 from latentforest.learners.finish import finish
+from latentforest.learners.interruption import hurry, make_late
 from latentforest.learners.latent_tree import LatentTreeLearner, can_vary
 from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
@@ -128,14 +129,20 @@ class BridgedIslands(LatentTreeLearner):
         self._keep(locals())
 
     def _learn_tree(self, work: Work) -> Learned:
-        began, trace, was_interrupted, stopped = time.monotonic(), Trace(), False, None
-        islands, network = self._build(work)
+        began, trace, stopped = time.monotonic(), Trace(), None
+        islands, network, was_interrupted = self._build(work)
         settings = EMSettings(self.max_iterations, self.tolerance)
-        work.say(f"bridges: EM on {len(network.names):,} variables")
-        model = fit_fully(network, work.data, settings, work.deadline)
+
+        def fit_whole(work: Work) -> Model:
+            work.say(f"bridges: EM on {len(network.names):,} variables")
+            return fit_fully(network, work.data, settings, work.deadline)
+
+        model, is_over = hurry(make_late(work) if was_interrupted else work, fit_whole)
+        was_interrupted |= is_over
         trace.note(model, None, "islands", f"{len(islands)} islands", began)
         try:
-            for better, n_changes in self._refine(work, model, settings):
+            rounds = () if was_interrupted else self._refine(work, model, settings)
+            for better, n_changes in rounds:
                 changes = "1 change" if n_changes == 1 else f"{n_changes} changes"
                 trace.note(better, model, "refine", changes, began)
                 model = better
@@ -161,8 +168,8 @@ class BridgedIslands(LatentTreeLearner):
         islands = tuple(map(model.network.structure.children, model.network.latents))
         return replace(super()._describe_columns(model, began), attributes={"islands": islands})
 
-    def _build(self, work: Work) -> tuple[tuple[tuple[str, ...], ...], Network]:
-        """Split the columns into islands and bridge them."""
+    def _build(self, work: Work) -> tuple[tuple[tuple[str, ...], ...], Network, bool]:
+        """Split the columns into islands and bridge them; tells whether Ctrl-C cut it short."""
         work.say("islands: mutual information of all pairs")
         data = work.data
         information = measure_dependence(data.dataset, data.n_jobs)
@@ -185,14 +192,17 @@ class BridgedIslands(LatentTreeLearner):
         columns = [j for j, name in enumerate(data.dataset.names) if can_vary(data.dataset, name)]
         islands = builder.build(columns, tell)
         del information
-        work.say(f"islands: latent class models of {len(islands):,}")
-        counts = [builder.read(island) for island in islands]
-        models = list(map_threads(builder.fit_one, counts, data.n_jobs))
-        network = bridge(
-            data, islands, counts, models, name_latents(len(islands), work.table.names)
-        )
+
+        def join(work: Work) -> Network:
+            work.say(f"islands: latent class models of {len(islands):,}")
+            counts = [builder.read(island) for island in islands]
+            models = list(map_threads(builder.fit_one, counts, data.n_jobs))
+            latents = name_latents(len(islands), work.table.names)
+            return bridge(data, islands, counts, models, latents)
+
+        network, is_over = hurry(work, join)
         names = tuple(tuple(variables[j].name for j in island) for island in islands)
-        return names, network
+        return names, network, is_over or builder.was_interrupted
 
     def _refine(
         self, work: Work, model: Model, settings: EMSettings

@@ -28,6 +28,7 @@ from latentforest.inference.information import pair_scores
 from latentforest.kernels.types import BoolArray, FloatArray
 from latentforest.learners.base import Learned, NetworkLearner, Work
 from latentforest.learners.finish import warn_of_bounds
+from latentforest.learners.interruption import hurry, mark_interrupted
 from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.spanning import Edge, direct, layered_forest, spanning_forest
@@ -126,7 +127,28 @@ class ChowLiu(NetworkLearner):
         data = work.data.dataset
         work.say(f"{self.criterion} of all pairs of {data.n_columns} columns")
         gains = self._measure(data)
-        rounds = [self._span(work, gains)]
+        first, was_interrupted = hurry(work, lambda work: self._span(work, gains))
+        rounds = [first]
+        was_interrupted |= first.result.monitor.was_interrupted
+        try:
+            if not was_interrupted:
+                self._repeat(work, rounds)
+        except KeyboardInterrupt:
+            was_interrupted = True
+        learned, is_over = hurry(work, lambda _: self._describe(data, rounds))
+        return mark_interrupted(learned) if was_interrupted or is_over else learned
+
+    def _learn_simplest(self, work: Work) -> Learned:
+        """Learn independent columns."""
+        self._check(work.table)
+        structure = Structure(work.data.dataset.variables, {})
+        result = self._estimate(work, structure)
+        only = _Round([], [], Network(structure, result.parameters), result)
+        return self._describe(work.data.dataset, [only])
+
+    def _repeat(self, work: Work, rounds: list[_Round]) -> None:
+        """Choose again by expected counts, if values are missing."""
+        data = work.data.dataset
         while data.has_missing and len(rounds) < self.n_rounds and not work.is_late():
             work.say(f"round {len(rounds) + 1}: expected counts of all pairs")
             expected = self._expect(rounds[-1].network, data)
@@ -134,6 +156,8 @@ class ChowLiu(NetworkLearner):
             if edges == rounds[-1].edges:
                 break
             rounds.append(self._span(work, expected))
+
+    def _describe(self, data: Dataset, rounds: list[_Round]) -> Learned:
         last = rounds[-1]
         return Learned(
             last.network,

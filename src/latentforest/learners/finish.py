@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 
@@ -12,6 +11,7 @@ from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import Work
+from latentforest.learners.interruption import make_late
 from latentforest.model import Network
 
 FINAL_TOLERANCE = 1e-9
@@ -45,19 +45,26 @@ def finish(
     keeps_roots
         Whether links keep their directions; otherwise a forest gets the cheapest roots.
     """
-    if not keeps_roots:
-        network = reroot(network, work.data)
-    counts = pseudo_counts(network.structure, prior)
-    settings = EMSettings(10 * settings.max_iterations, min(settings.tolerance, FINAL_TOLERANCE))
-    deadline = time.monotonic() if was_interrupted else work.deadline
     try:
-        engine = make_engine(network.structure, work.data)
-        result = fit(engine, network.parameters, counts, settings, deadline=deadline)
+        result, network = _finish(
+            make_late(work) if was_interrupted else work, network, prior, settings, keeps_roots
+        )
     except KeyboardInterrupt:  # before the first iteration was over
         monitor = Monitor(reason="it was interrupted", was_interrupted=True)
         result = FitResult(network.parameters, log_likelihood, log_likelihood, monitor)
     warn_of_bounds(result)
     return result, network.with_parameters(result.parameters)
+
+
+def _finish(
+    work: Work, network: Network, prior: Smoothing, settings: EMSettings, keeps_roots: bool
+) -> tuple[FitResult, Network]:
+    if not keeps_roots:
+        network = reroot(network, work.data)
+    counts = pseudo_counts(network.structure, prior)
+    settings = EMSettings(10 * settings.max_iterations, min(settings.tolerance, FINAL_TOLERANCE))
+    engine = make_engine(network.structure, work.data)
+    return fit(engine, network.parameters, counts, settings, deadline=work.deadline), network
 
 
 def warn_of_bounds(result: FitResult) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numbers
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -28,6 +29,7 @@ from latentforest.learners.glc_settings import (
     put_back,
     read_links,
 )
+from latentforest.learners.interruption import conclude
 from latentforest.learners.latent_tree import LatentTreeLearner, find_varying
 from latentforest.learners.progress import Progress
 from latentforest.learners.starts import describe_start
@@ -47,6 +49,7 @@ from latentforest.search.glc.search import (
     choose_by_score,
 )
 from latentforest.search.trees.journal import Journal, fingerprint
+from latentforest.search.trees.model import Model
 from latentforest.ties import sort_best_first
 
 FEW_COLUMNS = 7  # up to so many, everything may be linked with everything
@@ -209,11 +212,16 @@ class GeneralizedLatentClass(LatentTreeLearner):
     def _learn_tree(self, work: Work) -> Learned:
         rules = self._make_rules(work.table)
         search = self._open(work, rules)
+        with search.journal:
+            return self._search_all(work, rules, search)
+
+    def _search_all(self, work: Work, rules: GlcRules, search: GlcSearch) -> Learned:
         was_interrupted, stopped, without = False, None, None
         try:
             is_local = search.evaluation.is_local
             found = list_starts(self.start, work, search.columns, rules, is_local)
             starts = [search.begin(*start) for start in found]
+            work.check_interruptions()
             if is_local and self.start is None:
                 without = self._find_without_latents(work)
                 starts += self._begin_with_columns(work, search, without)
@@ -230,7 +238,13 @@ class GeneralizedLatentClass(LatentTreeLearner):
         if without is None and not was_interrupted:
             with suppress(KeyboardInterrupt):
                 without = self._find_without_latents(work)
-        return self._describe(work, search, was_interrupted, stopped, without)
+        return conclude(
+            work, lambda work: self._describe(work, search, was_interrupted, stopped, without)
+        )
+
+    def _describe_columns(self, model: Model, began: float) -> Learned:
+        none = {"n_fits": 0, "n_visited": 0, "without_latents": None}
+        return replace(super()._describe_columns(model, began), attributes=none)
 
     def _begin_with_columns(
         self, work: Work, search: GlcSearch, without: BestNetwork | None

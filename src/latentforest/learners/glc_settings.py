@@ -11,6 +11,7 @@ from latentforest.data import Dataset, Variable
 from latentforest.data.lookup import list_briefly
 from latentforest.errors import ModelError, ParameterError
 from latentforest.learners.base import NetworkLearner, Work
+from latentforest.learners.interruption import fit_start
 from latentforest.learners.registry import COMMANDS
 from latentforest.model import Network, Structure
 from latentforest.search.glc.draft import Draft
@@ -143,8 +144,7 @@ def _learn(start: Any, work: Work) -> Network:
         return _forget(start.network_)
     else:
         learner = clone(start)
-    work.say(f"start: {type(learner).__name__}")
-    return _forget(learner.fit(work.table).network_)
+    return _forget(fit_start(learner, work))
 
 
 def _forget(network: Network) -> Network:

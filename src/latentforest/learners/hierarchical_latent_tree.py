@@ -27,6 +27,7 @@ from latentforest.inference.threads import map_threads
 from latentforest.learners.base import Learned, Work
 from latentforest.learners.bridged_islands import N_ANCHORS
 from latentforest.learners.finish import warn_of_bounds
+from latentforest.learners.interruption import hurry, make_late
 from latentforest.learners.latent_tree import LatentTreeLearner, can_vary
 from latentforest.learners.progress import Progress
 from latentforest.learners.topics import assign_topics, describe_topics, switch_on
@@ -46,6 +47,16 @@ class Layer:
 
     names: tuple[str, ...]
     network: Network
+    was_interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class _Floor:
+    """A layer on top of those below it: the network so far, and what is told of the layer."""
+
+    network: Network
+    names: tuple[str, ...]
+    row: dict[str, Any]
 
 
 class HierarchicalLatentTree(LatentTreeLearner):
@@ -137,27 +148,40 @@ class HierarchicalLatentTree(LatentTreeLearner):
 
     def _learn_tree(self, work: Work) -> Learned:
         """HLTA(D, τ, μ, δ): flat models, stacked; then EM on the whole."""
-        began, rows = time.monotonic(), list[dict[str, Any]]()
-        table, network, layers = work.data.dataset, None, list[tuple[str, ...]]()
-        while True:
-            layer = self._learn_flat(work, table, len(layers) + 1)
-            network = layer.network if network is None else stack(layer.network, network)
-            layers.append(layer.names)
-            rows.append(_describe_layer(len(layers), table.n_columns, layer.names, began))
-            if len(layer.names) <= self.max_top or work.is_late():
-                break
-            top = _assign(network, layer, work.data)
-            if len(layer.names) >= table.n_columns or top is None:
-                break
-            table = top
-        result, network = self._fit(work, network)
-        learned = self._describe(Model(network, result.log_likelihood, work.data), layers, rows)
+        floors: list[_Floor] = []
+        try:
+            was_interrupted = self._build(work, floors)
+        except KeyboardInterrupt:
+            if not floors:
+                raise
+            was_interrupted = True
+        whole, given = floors[-1].network, make_late(work) if was_interrupted else work
+        (result, network), is_over = hurry(given, lambda work: self._fit(work, whole))
+        layers, rows = [floor.names for floor in floors], [floor.row for floor in floors]
+        model = Model(network, result.log_likelihood, work.data)
+        learned, is_hurried = hurry(work, lambda _: self._describe(model, layers, rows))
+        was_interrupted |= is_over or is_hurried or result.monitor.was_interrupted
         ends = {
-            "interrupted": result.monitor.was_interrupted,
+            "interrupted": was_interrupted,
             "stopped": "the time limit was reached" if work.is_late() else None,
             "monitor": result.monitor,
         }
         return replace(learned, attributes=learned.attributes | ends)
+
+    def _build(self, work: Work, floors: list[_Floor]) -> bool:
+        """Put layer upon layer; tells whether Ctrl-C cut it short."""
+        table, began = work.data.dataset, time.monotonic()
+        while True:
+            layer = self._learn_flat(work, table, len(floors) + 1)
+            network = stack(layer.network, floors[-1].network) if floors else layer.network
+            row = _describe_layer(len(floors) + 1, table.n_columns, layer.names, began)
+            floors.append(_Floor(network, layer.names, row))
+            if len(layer.names) <= self.max_top or work.is_late() or layer.was_interrupted:
+                return layer.was_interrupted
+            top = _assign(network, layer, work.data)
+            if len(layer.names) >= table.n_columns or top is None:
+                return False
+            table = top
 
     def _describe_columns(self, model: Model, began: float) -> Learned:
         latents, observed = model.network.latents, model.network.observed
@@ -196,15 +220,23 @@ class HierarchicalLatentTree(LatentTreeLearner):
         columns = [j for j, name in enumerate(data.dataset.names) if can_vary(data.dataset, name)]
         islands = builder.build(columns, tell)
         del information
-        counts = [builder.read(island) for island in islands]
-        models = list(map_threads(builder.fit_one, counts, data.n_jobs))
-        names = name_topics(level, len(islands), work.table.names)
-        work.say(f"layer {level}: EM on {len(names):,} latent variables")
-        network = bridge(data, islands, counts, models, names)
-        engine = make_engine(network.structure, data)
-        settings_of_em = EMSettings(int(self.max_iterations), float(self.tolerance))
-        fitted = fit(engine, network.parameters, None, settings_of_em, deadline=work.deadline)
-        return Layer(tuple(names), network.with_parameters(fitted.parameters))
+
+        def join(work: Work) -> Layer:
+            counts = [builder.read(island) for island in islands]
+            models = list(map_threads(builder.fit_one, counts, data.n_jobs))
+            names = name_topics(level, len(islands), work.table.names)
+            work.say(f"layer {level}: EM on {len(names):,} latent variables")
+            network = bridge(data, islands, counts, models, names)
+            engine = make_engine(network.structure, data)
+            settings = EMSettings(int(self.max_iterations), float(self.tolerance))
+            fitted = fit(engine, network.parameters, None, settings, deadline=work.deadline)
+            network = network.with_parameters(fitted.parameters)
+            return Layer(tuple(names), network, fitted.monitor.was_interrupted)
+
+        layer, is_over = hurry(make_late(work) if builder.was_interrupted else work, join)
+        return replace(
+            layer, was_interrupted=layer.was_interrupted or is_over or builder.was_interrupted
+        )
 
     def _fit(self, work: Work, network: Network) -> tuple[FitResult, Network]:
         """Fit the whole tree, over all rows at once or chunk after chunk."""

@@ -21,6 +21,7 @@ from latentforest.estimation.strengths import choose_strengths
 from latentforest.inference.mixed_information import InformationSettings
 from latentforest.inference.rows import Rows
 from latentforest.learners.base import LatentLearner, Learned, Work
+from latentforest.learners.interruption import conclude
 from latentforest.learners.progress import Progress
 from latentforest.model import Network
 from latentforest.model.conjugate import Conjugate
@@ -182,7 +183,8 @@ class IncrementalForest(LatentLearner):
             best = found if is_better else best
             if not is_better:
                 break
-        return self._finish(work, best, end)
+        found = best
+        return conclude(work, lambda work: self._finish(work, found, end))
 
     def _grow(
         self,

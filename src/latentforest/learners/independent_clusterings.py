@@ -21,6 +21,7 @@ from latentforest.inference.threads import map_threads
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
+from latentforest.learners.interruption import conclude, make_late
 from latentforest.learners.progress import Progress
 from latentforest.model import Structure
 from latentforest.search.greedy.groups import (
@@ -147,19 +148,31 @@ class IndependentClusterings(LatentLearner):
                 left, right, merged = merger
                 rest = [group for group in groups if group not in (left, right)]
                 groups = [*rest, merged]
-                steps.append(_describe(len(steps), left, right, merged, groups))
+                steps.append(_describe_merger(len(steps), left, right, merged, groups))
         except KeyboardInterrupt:
             was_interrupted = True
         if work.is_late():
             stopped = "the time limit was reached"
+        ends = {"interrupted": was_interrupted, "stopped": stopped}
+        given = make_late(work) if was_interrupted else work
+        return conclude(given, lambda work: self._describe(work, groups, steps, settings, ends))
+
+    def _describe(
+        self,
+        work: Work,
+        groups: list[GroupModel],
+        steps: list[dict[str, Any]],
+        settings: EMSettings,
+        ends: dict[str, Any],
+    ) -> Learned:
         groups = sorted(groups, key=lambda group: group.n_states == 1)
         network = put_together(groups, work.table.variables)
         value = sum(group.log_likelihood for group in groups)
-        result, network = finish(work, network, value, self.prior, settings, was_interrupted)
+        result, network = finish(work, network, value, self.prior, settings)
         attributes = {
             "groups": tuple(group.columns for group in groups),
-            "interrupted": was_interrupted or result.monitor.was_interrupted,
-            "stopped": stopped,
+            "interrupted": ends["interrupted"] or result.monitor.was_interrupted,
+            "stopped": ends["stopped"],
             "monitor": result.monitor,
         }
         history = Table({name: [step[name] for step in steps] for name in STEP})
@@ -239,7 +252,7 @@ class IndependentClusterings(LatentLearner):
         pseudo_counts(Structure(work.table.variables, {}), self.prior)
 
 
-def _describe(
+def _describe_merger(
     number: int, left: GroupModel, right: GroupModel, merged: GroupModel, groups: list[GroupModel]
 ) -> dict[str, Any]:
     """Make the row of the trace."""

@@ -31,6 +31,7 @@ from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.direct_effects import Effects, link_columns, list_further, read_effects
 from latentforest.learners.finish import warn_of_bounds
+from latentforest.learners.interruption import conclude, mark_interrupted
 from latentforest.learners.notes import note_edge_of_range
 from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
@@ -215,6 +216,10 @@ class LatentClass(LatentLearner):
                 break
             if isinstance(self.n_states, str) and _is_falling(candidates):
                 break
+        learned = conclude(work, lambda _: self._describe(candidates))
+        return mark_interrupted(learned) if was_interrupted else learned
+
+    def _describe(self, candidates: list[_ClassModel]) -> Learned:
         best = choose_best(candidates, lambda candidate: candidate.score)
         warn_of_bounds(best.result)
         self._fitted = [(candidate.row, candidate.network) for candidate in candidates]
@@ -229,7 +234,7 @@ class LatentClass(LatentLearner):
                 "class_sizes": best.network.table_view(best.network.latents[0]),
                 "monitor": best.result.monitor,
                 "bivariate_residuals": best.residuals,
-                "interrupted": was_interrupted,
+                "interrupted": False,
             },
             ties=self._tie(best.network.structure),
         )

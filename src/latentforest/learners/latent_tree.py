@@ -68,6 +68,11 @@ class LatentTreeLearner(LatentLearner):
         ends = {name: tree.attributes[name] for name in ("interrupted", "stopped")}
         return replace(simple, attributes=simple.attributes | ends)
 
+    def _learn_simplest(self, work: Work) -> Learned:
+        """Learn independent columns."""
+        self._check_parameters(work.table)
+        return self._learn_columns(work, 1)
+
     def _make_start(self, table: Dataset) -> Structure | None:
         return make_start(table, self._enough_with_numbers)
 

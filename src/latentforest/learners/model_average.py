@@ -19,6 +19,7 @@ from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import AveragedRows, Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import Learned, NetworkLearner, Work, draw_seed
+from latentforest.learners.interruption import conclude, make_late, mark_interrupted
 from latentforest.learners.posterior_means import ParameterPrior, estimate_means
 from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
@@ -123,6 +124,11 @@ class ModelAverage(NetworkLearner):
     def _learn(self, work: Work) -> Learned:
         prior = self._check(work.table)
         runs, was_interrupted = self._collect(work)
+        given = make_late(work) if was_interrupted else work
+        learned = conclude(given, lambda work: self._describe(work, runs, prior))
+        return mark_interrupted(learned) if was_interrupted else learned
+
+    def _describe(self, work: Work, runs: list[_Run], prior: ParameterPrior) -> Learned:
         numbers_, first, weights = self._weigh(runs)
         work.say(f"parameters of {len(first)} models")
         models = [_estimate(runs[place], work, prior) for place in first]
@@ -132,7 +138,7 @@ class ModelAverage(NetworkLearner):
             "weights": weights,
             "edges": edges,
             "threshold": find_threshold(edges["probability"]),
-            "interrupted": was_interrupted,
+            "interrupted": False,
         }
         log_likelihood = Rows(models[0], work.data).log_likelihood()
         history = _list_runs(runs, numbers_)

@@ -22,6 +22,7 @@ from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.finish import finish
+from latentforest.learners.interruption import conclude, make_late, mark_interrupted
 from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.search.distances.forest import grow_forest
@@ -175,10 +176,17 @@ class RecursiveGrouping(LatentLearner):
                 was_interrupted = True
             if was_interrupted or work.is_late():
                 break
+        given = make_late(work) if was_interrupted else work
+        learned = conclude(given, lambda work: self._describe(work, distances, candidates))
+        return mark_interrupted(learned) if was_interrupted else learned
+
+    def _describe(
+        self, work: Work, distances: Distances, candidates: list[_ThresholdModel]
+    ) -> Learned:
         best = choose_best(candidates, lambda candidate: candidate.model.bic)
         settings = EMSettings(self.max_iterations, self.tolerance)
         found, score = best.model.network, best.model.log_likelihood
-        result, network = finish(work, found, score, self.prior, settings, was_interrupted)
+        result, network = finish(work, found, score, self.prior, settings)
         return Learned(
             network,
             result.log_likelihood,
@@ -189,7 +197,7 @@ class RecursiveGrouping(LatentLearner):
                 "rank": distances.rank,
                 "threshold": best.threshold,
                 "monitor": result.monitor,
-                "interrupted": was_interrupted or result.monitor.was_interrupted,
+                "interrupted": result.monitor.was_interrupted,
             },
         )
 

@@ -10,6 +10,7 @@ from latentforest.data import Dataset
 from latentforest.errors import ModelError, ParameterError
 from latentforest.inference.messages import check_latent_forest
 from latentforest.learners.base import NetworkLearner, Work
+from latentforest.learners.interruption import fit_start
 from latentforest.learners.registry import START_LEARNERS
 from latentforest.model import Network
 from latentforest.model.document import to_document
@@ -93,9 +94,7 @@ def _learn(start: str | NetworkLearner, work: Work, settings: dict[str, Any]) ->
         return start.network_
     else:
         learner = clone(start)
-    work.say(f"start: {type(learner).__name__}")
-    fitted: NetworkLearner = learner.fit(work.table)
-    return fitted.network_
+    return fit_start(learner, work)
 
 
 def _make(name: str, work: Work, settings: dict[str, Any]) -> NetworkLearner:

@@ -25,6 +25,7 @@ from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.confirmatory import order_states
 from latentforest.learners.finish import finish
+from latentforest.learners.interruption import conclude
 from latentforest.learners.progress import Progress
 from latentforest.learners.structural_settings import check_settings, read_latents
 from latentforest.model import Network, Structure
@@ -372,7 +373,7 @@ class StructuralEM(LatentLearner):
             if search.best is None:
                 raise
             was_interrupted = True
-        return self._describe(work, search, was_interrupted, stopped)
+        return conclude(work, lambda work: self._describe(work, search, was_interrupted, stopped))
 
     def _is_plain(self, table: Dataset) -> bool:
         """Whether a single search does all: nothing is missing or latent."""

@@ -15,6 +15,7 @@ from latentforest.estimation.starts import random_starts
 from latentforest.inference.engine import make_engine
 from latentforest.learners.base import Learned, NetworkLearner, Work
 from latentforest.learners.finish import finish
+from latentforest.learners.interruption import conclude, make_late
 from latentforest.learners.latent_tree import LatentTreeLearner
 from latentforest.learners.progress import Progress, stay_silent
 from latentforest.learners.starts import check_start, describe_start, find_start
@@ -96,6 +97,10 @@ class TreeSearch(LatentTreeLearner):
 
     def _learn_tree(self, work: Work) -> Learned:
         search = self._open(work)
+        with search.journal:
+            return self._run_all(work, search)
+
+    def _run_all(self, work: Work, search: Search) -> Learned:
         was_interrupted, stopped = False, None
         try:
             found = [self._run(work, search, run) for run in range(self.n_runs)]
@@ -106,6 +111,11 @@ class TreeSearch(LatentTreeLearner):
             if search.best is None:
                 raise
             was_interrupted = True
+        return conclude(work, lambda work: self._describe(work, search, was_interrupted, stopped))
+
+    def _describe(
+        self, work: Work, search: Search, was_interrupted: bool, stopped: str | None
+    ) -> Learned:
         assert search.best is not None  # for the type checker: the start always ends
         best = search.best
         result, network = finish(
@@ -134,6 +144,7 @@ class TreeSearch(LatentTreeLearner):
         fewer are tried too. From the beginning, the cheap small ones would spoil the search.
         """
         initial = search.start(lambda: self._fit_start(work, search, run))
+        work.check_interruptions()
         search.allow_any_mediator(False)
         found = self._search(search, initial)
         if self.any_mediator:
@@ -181,7 +192,8 @@ class TreeSearch(LatentTreeLearner):
             initial = find_start(self.start, given, self.get_params(deep=False))
             if initial is not None:
                 self._check_fixed(initial.structure)
-                return fit_fully(initial, work.data, search.settings, work.deadline)
+                given = make_late(work) if work.interruptions else work
+                return fit_fully(initial, work.data, search.settings, given.deadline)
         work.say("start: a latent class model with two classes")
         structure = self._make_start(work.table)
         assert structure is not None  # for the type checker: without one nothing is searched

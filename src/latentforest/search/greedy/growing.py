@@ -89,10 +89,11 @@ class BottomUpForest:
     def join(self, left: str, right: str, classes: TwoWayClasses) -> str:
         """Put a latent variable above two roots and return its name."""
         name = self._name()
-        self._latents.append(Variable.hidden(name, classes.n_states))
         belief = self._carry(left, classes.left) * self._carry(right, classes.right)
-        self._messages[name] = _normalize_rows(belief)
-        self._shares[name] = _normalize_rows(belief * classes.weights)
+        message, share = _normalize_rows(belief), _normalize_rows(belief * classes.weights)
+        variable = Variable.hidden(name, classes.n_states)
+        self._latents.append(variable)  # all is computed: Ctrl-C leaves a whole forest
+        self._messages[name], self._shares[name] = message, share
         for child, table in ((left, classes.left), (right, classes.right)):
             self.roots.remove(child)
             self._parents[child] = name

@@ -73,19 +73,27 @@ class IslandBuilder:
         self.data, self.information, self.settings = data, information, settings
         self.fits = AnyFits(seed)
         self.pairs = ClosestPairs(information)
+        self.was_interrupted = False
 
     def build(self, columns: Sequence[int], tell: Tell) -> list[list[int]]:
         """Return the members of each island, in the order in which they were found.
 
-        When ``tell`` says so, the columns that are left go to the islands closest to them.
+        When ``tell`` says so, or on Ctrl-C, the columns that are left go to the islands closest to
+        them.
         """
         pairs, islands, goes_on = self.pairs, list[list[int]](), True
         pairs.keep(columns)
-        while pairs.n_left > 1 and goes_on:
-            island = self.grow()
-            pairs.remove(island)
-            islands.append(island)
-            goes_on = tell(len(columns) - pairs.n_left, len(islands))
+        try:
+            while pairs.n_left > 1 and goes_on:
+                island = self.grow()
+                islands.append(island)
+                pairs.remove(island)
+                goes_on = tell(len(columns) - pairs.n_left, len(islands))
+        except KeyboardInterrupt:
+            if not islands:
+                raise
+            self.was_interrupted = True
+            pairs.is_left[islands[-1]] = False
         self._deal_out(islands, pairs.left())
         return islands
 
