@@ -1,6 +1,7 @@
 # Written by make lists, from the registry of learners and the list of public names.
 from latentforest import datasets
 from latentforest.data import Dataset, Variable, read
+from latentforest.data.values import Code
 from latentforest.formats import load, save
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
@@ -46,6 +47,7 @@ __all__ = [
     "BridgedIslands",
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
+    "Code",
     "ConfirmatoryModel",
     "Dataset",
     "Dirichlet",

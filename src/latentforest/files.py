@@ -64,4 +64,7 @@ def open_atomically(path: str | os.PathLike[str], *, binary: bool = False) -> It
 
 
 def _open(path: Path, binary: bool) -> IO[Any]:
-    return path.open("wb") if binary else path.open("w", encoding="utf-8", newline="")
+    if binary:
+        return path.open("wb")
+    # Halves of characters, which no encoding has, are written as visible escapes.
+    return path.open("w", encoding="utf-8", errors="backslashreplace", newline="")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentforest.cli.output import make_table
+from latentforest.data.values import Code
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,7 +73,7 @@ def compute_profiles(network: Network, latent: str) -> list[Profile]:
 
 def _profile_numbers(network: Network, latent: str, name: str, sizes: Floats) -> Profile:
     """Profile of a continuous variable."""
-    mixtures = [network.mixture(name, {latent: k}) for k in range(len(sizes))]
+    mixtures = [network.mixture(name, {latent: Code(k)}) for k in range(len(sizes))]
     means = np.array([mixture.mean for mixture in mixtures])
     variances = np.array([mixture.variance for mixture in mixtures])
     overall = sizes @ means

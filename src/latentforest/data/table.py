@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from latentforest.errors import DataError, MissingExtraError
+from latentforest.visible import make_label
 
 
 class Table:
@@ -73,7 +74,7 @@ class Table:
 
     def __str__(self) -> str:
         cells = [
-            [name, *(format_cell(value) for value in values)]
+            [make_label(name), *(make_label(format_cell(value)) for value in values)]
             for name, values in self._columns.items()
         ]
         widths = [max(map(len, column)) for column in cells]
@@ -84,7 +85,7 @@ class Table:
         )
 
     def __repr__(self) -> str:
-        return f"Table({len(self)} rows: {', '.join(self._columns)})"
+        return f"Table({len(self)} rows: {', '.join(map(make_label, self._columns))})"
 
 
 def format_cell(value: Any) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latentforest.errors import FileFormatWarning, ModelError, ParameterError
+from latentforest.visible import make_encodable
 
 if TYPE_CHECKING:
     from latentforest.data.variable import Variable
@@ -100,6 +101,12 @@ def check_variables(variables: Iterable[Variable], path: str | os.PathLike[str])
                 f"cannot write {os.fspath(path)}: variable {variable.name!r} is continuous, and "
                 f"{suffix} files hold categorical variables only; .json files hold both"
             )
+        for text in (variable.name, *(variable.states or ())):
+            if FORMATS[suffix] != "native" and make_encodable(text) != text:
+                raise ModelError(
+                    f"cannot write {os.fspath(path)}: {text!r} of variable {variable.name!r} holds "
+                    f"half of a character, which {suffix} files do not keep; .json files do"
+                )
 
 
 def _find_suffix(path: str | os.PathLike[str]) -> str:

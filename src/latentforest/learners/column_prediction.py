@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.data import Dataset, Variable, encode_like
+from latentforest.data.values import restore_values
 from latentforest.errors import ParameterError
 from latentforest.inference.completions import complete_rows
 from latentforest.inference.forest import PatternedData
@@ -47,11 +48,11 @@ def find_probabilities(
 
 
 def predict_values(network: Network, rows: Dataset, column: str, n_jobs: int | None) -> AnyArray:
-    """Return the most probable state of a column in each row, or the expectation of a number."""
+    """Return the most probable value of a column in each row, or the expectation of a number."""
     variable = network.structure.variable(column)
     if not variable.is_categorical:
         filled: AnyArray = complete_rows(network, rows, None, n_jobs)[0].column(column)
         return filled
     best = np.argmax(find_probabilities(network, rows, column, n_jobs), axis=1)
-    labels: AnyArray = np.array(variable.states, dtype=object)[best]
-    return labels
+    values: AnyArray = restore_values(variable.states or ())[best]
+    return values
