@@ -105,7 +105,7 @@ def test_deterministic_answers_are_exact():
     assert coin().query("Y", {"X": "heads"}).tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("state", ["side", 3, -1, 0, 0.0, None, True, Code(3)])
+@pytest.mark.parametrize("state", ["side", 3, -1, 0, 0.0, None, True])
 def test_unknown_states_are_refused(state):
     with pytest.raises(ModelError, match=r"on 'X': no state .*, expected one of 'tails', "):
         coin().query("Y", {"X": state})
@@ -119,7 +119,7 @@ def test_unknown_states_are_refused(state):
         ([], {}, "at least one target, got none"),
         (["Y", "Y"], {}, r"targets must be distinct, got \('Y', 'Y'\)"),
         ("X", {"X": Code(0)}, "variable 'X' is both a target and evidence"),
-        ("Y", {"X": "edge"}, r"evidence has probability zero: codes \{'X': 2\}"),
+        ("Y", {"X": "edge"}, r"evidence has probability zero: \{'X': 'edge'\}"),
     ],
 )
 def test_questions_without_an_answer_are_refused(targets, evidence, message):

@@ -100,8 +100,13 @@ class StateFinder:
 
     def explain(self, value: object) -> str:
         """Say that there is no such state, and which there are."""
+        if isinstance(value, Code):
+            return (
+                f"no state with the code {value.number}, expected a code from 0 to "
+                f"{len(self.states) - 1}: the states are {list_states(self.states)}"
+            )
         message = f"no state {value!r}, expected one of {list_states(self.states)}"
-        number = None if isinstance(value, str | Code) else read_exactly(value)
+        number = None if isinstance(value, str) else read_exactly(value)
         if isinstance(number, int) and 0 <= number < len(self.states):
             message += f"; the state with the code {number} is Code({number})"
         return message

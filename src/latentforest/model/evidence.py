@@ -25,6 +25,15 @@ def read_evidence(structure: Structure, evidence: Evidence | None) -> dict[str, 
     return found
 
 
+def name_findings(structure: Structure, found: Findings) -> dict[str, str | float]:
+    """Translate codes back to the names of states, for messages."""
+    is_categorical = {name: structure.variable(name).is_categorical for name in found}
+    return {
+        name: structure.states(name)[int(value)] if is_categorical[name] else value
+        for name, value in found.items()
+    }
+
+
 def _read_number(structure: Structure, name: str, value: object) -> float:
     number = None if is_bool(value) else to_number(value)
     if number is None or not math.isfinite(number):
