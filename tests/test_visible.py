@@ -40,13 +40,11 @@ def test_usual_text_stays():
 @pytest.fixture
 def table():
     rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {
-            RED: rng.choice(["x", HALF], 40),
-            TURN: rng.choice(["\x1b]0;title\x07", "y"], 40),
-            "number": rng.normal(size=40),
-        }
-    )
+    return {
+        RED: rng.choice(np.array(["x", HALF], dtype=object), 40),
+        TURN: rng.choice(np.array(["\x1b]0;title\x07", "y"], dtype=object), 40),
+        "number": rng.normal(size=40),
+    }
 
 
 @pytest.fixture
@@ -108,7 +106,7 @@ def test_progress(capsys):
 @pytest.mark.parametrize("command", ["show", "score"])
 def test_commands(cli, model, table, tmp_path, command):
     path = tmp_path / "table.parquet"
-    write_table({name: table[name].to_numpy() for name in table}, path)
+    write_table(table, path)
     arguments = [model] if command == "show" else [model, path]
     result = cli(command, *arguments, *(["--tables"] if command == "show" else []))
     assert is_safe(result.output)
@@ -116,8 +114,9 @@ def test_commands(cli, model, table, tmp_path, command):
 
 def test_prediction_with_half_a_character(cli, model, table, tmp_path):
     path, out = tmp_path / "table.parquet", tmp_path / "classes.csv"
-    write_table({name: table[name].to_numpy() for name in table}, path)
+    write_table(table, path)
     result = cli("predict", model, path, "--out", out)
+    assert "not seen before" not in result.output  # the escape in the file finds its state
     assert is_safe(result.output)
     assert len(out.read_text().splitlines()) == 41
     cli("sample", model, 5, "--out", tmp_path / "drawn.csv")

@@ -67,7 +67,7 @@ def test_fractions():
 
 @pytest.mark.parametrize("number", [-1, True, 1.0, "1", None])
 def test_codes_are_whole_numbers(number):
-    with pytest.raises(ParameterError, match="Code: got .*, expected a whole number from 0"):
+    with pytest.raises(ParameterError, match=r"Code: got .*, expected a whole number from 0"):
         Code(number)
 
 

@@ -23,6 +23,7 @@ from latentforest.data.state_names import (
     read_exactly,
 )
 from latentforest.errors import ParameterError
+from latentforest.visible import make_encodable
 
 _TRUTHS = {"true": True, "false": False}
 _MANY = 10
@@ -78,6 +79,8 @@ class StateFinder:
     def __init__(self, states: Sequence[str]) -> None:
         self.states = tuple(states)
         self._by_name = {state: code for code, state in enumerate(self.states)}
+        for code, state in enumerate(self.states):  # as files write halves of characters
+            self._by_name.setdefault(make_encodable(state), code)
 
     def find(self, value: object) -> int | None:
         """Code of the state that a value stands for; ``None`` if it stands for none.

@@ -308,7 +308,7 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         return np.concatenate([nothing, *self._posteriors(dataset)], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
-        """Name the columns of ``transform``: variable=state."""
+        """Name the columns of ``transform``: variable=state, where latent states count from 1."""
         check_is_fitted(self, "network_")
         structure = self.network_.structure
         names = [
