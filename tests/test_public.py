@@ -18,6 +18,7 @@ PUBLIC = [
     "BridgedIslands",
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
+    "Code",
     "ConfirmatoryModel",
     "Dataset",
     "Dirichlet",

@@ -8,6 +8,7 @@ from latentforest.lazy import import_lazily
 from latentforest.learners import HOMES as _LEARNERS
 
 _HOMES = {
+    "Code": "latentforest.data.values",
     "Dataset": "latentforest.data",
     "Dirichlet": "latentforest.model.conjugate",
     "Network": "latentforest.model",

@@ -1,6 +1,7 @@
 # Written by make lists, from the registry of learners and the list of public names.
 from latentforest import datasets
 from latentforest.data import Dataset, Variable, read
+from latentforest.data.values import Code
 from latentforest.formats import load, save
 from latentforest.formats.objects import from_networkx, from_pgmpy, from_pyagrum
 from latentforest.inference.column_information import latent_information
@@ -50,6 +51,7 @@ __all__ = [
     "BridgedIslands",
     "ChowLiu",
     "ChowLiuRecursiveGrouping",
+    "Code",
     "ConfirmatoryModel",
     "Dataset",
     "Dirichlet",

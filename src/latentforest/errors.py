@@ -18,9 +18,14 @@ LatentForestWarning
 └── VarianceWarning      a variance that would fall below its bound, and is kept there
 """
 
+from latentforest.visible import make_visible
+
 
 class LatentForestError(Exception):
     """Base of every error that the library raises on purpose."""
+
+    def __str__(self) -> str:
+        return make_visible(super().__str__())
 
 
 class DataError(LatentForestError, ValueError):
@@ -49,6 +54,9 @@ class MissingExtraError(LatentForestError, ImportError):
 
 class LatentForestWarning(UserWarning):
     """Base of the library's warnings."""
+
+    def __str__(self) -> str:
+        return make_visible(super().__str__())
 
 
 class UnseenStatesWarning(LatentForestWarning):

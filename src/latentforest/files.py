@@ -70,4 +70,7 @@ def find_target(path: str | os.PathLike[str]) -> Path:
 
 
 def _open(path: Path, binary: bool) -> IO[Any]:
-    return path.open("wb") if binary else path.open("w", encoding="utf-8", newline="")
+    if binary:
+        return path.open("wb")
+    # Halves of characters, which no encoding has, are written as visible escapes.
+    return path.open("w", encoding="utf-8", errors="backslashreplace", newline="")

@@ -58,8 +58,8 @@ def test_escapes_in_quotes(arff):
 
 def test_strings_are_categorical(arff):
     data = arff("@attribute s string\n@data\n2\n'10'\nx y\n?\n")
-    assert data.variables[0].states == ("10", "2", "x y")
-    assert data.columns[0].tolist() == [1, 0, 2, -1]
+    assert data.variables[0].states == ("2", "10", "x y")
+    assert data.columns[0].tolist() == [0, 1, 2, -1]
 
 
 def test_tabs_between_values(arff):

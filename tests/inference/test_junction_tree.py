@@ -16,6 +16,7 @@ from latentforest.inference.engine import make_engine
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.junction_tree import JunctionTree
 from latentforest.kernels.forest.em import update
+from reference.cases import by_code
 from reference.general import expected_counts, list_cells, row_likelihoods, row_posterior
 from reference.mixed_networks import draw_mixed
 from reference.random_networks import fill_randomly, networks, tables_for
@@ -285,7 +286,8 @@ def test_continuous_columns_with_several_parents():
     posteriors = engine.posteriors(theta, ["Y", "Z", "A"])
     for row in range(table.n_rows):
         values = {name: table.column(name)[row] for name in table.names}
-        evidence = {name: x.item() for name, x in values.items() if x == x and x != -1}
+        seen = {name: x.item() for name, x in values.items() if x == x and x != -1}
+        evidence = by_code(network, seen)
         assert found[row] == pytest.approx(network.log_probability(evidence), abs=1e-10)
         for name, posterior in zip(("Y", "Z", "A"), posteriors, strict=True):
             if name not in evidence:
@@ -321,7 +323,7 @@ def test_continuous_rows_that_contradict_the_rest():
     network = Network.from_tables([*LATENTS, *columns, u], parents, tables)
     table = Dataset([*columns, u], [[0]] * 12 + [[0.0]])
     engine = make_engine(network.structure, PatternedData(table))
-    evidence = dict.fromkeys([c.name for c in columns], 0) | {"u": 0.0}
+    evidence = dict.fromkeys([c.name for c in columns], "a") | {"u": 0.0}
     assert engine.row_log_likelihoods(network.parameters)[0] == pytest.approx(
         network.log_probability(evidence)
     )

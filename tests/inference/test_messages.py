@@ -12,6 +12,7 @@ from latentforest.kernels.regions.arms import measure_trees
 from latentforest.kernels.regions.types import EACH_ROW
 from latentforest.kernels.vector import LANES
 from latentforest.model import Network, Structure
+from reference.cases import by_code
 from reference.log_domain import propagate_logs
 from reference.restricted import draw_latent_tree, draw_rows, draw_tables, measure
 
@@ -61,7 +62,8 @@ def enumerate_behind(network, dataset, given, behind):
     for r in range(dataset.n_rows):
         evidence = {x: int(dataset.column(x)[r]) for x in behind if dataset.column(x)[r] >= 0}
         for y in range(len(marginal)):
-            rows[r, y] = np.exp(rooted.log_probability({given: y, **evidence})) / marginal[y]
+            codes = by_code(network, {given: y, **evidence})
+            rows[r, y] = np.exp(rooted.log_probability(codes)) / marginal[y]
     return rows
 
 

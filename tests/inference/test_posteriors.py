@@ -13,6 +13,7 @@ from latentforest.errors import ModelError
 from latentforest.inference import forest as forest_module
 from latentforest.inference import posteriors as posteriors_module
 from latentforest.inference.forest import Forest, PatternedData
+from reference.cases import by_code
 from reference.joint import joint_table
 from reference.random_networks import networks, tables_for
 
@@ -92,7 +93,7 @@ def test_query_gives_the_same(network, data):
     table = data.draw(tables_for(network, max_rows=2))
     found = lay_out(network, table).posteriors(network.parameters, network.latents)
     evidence = {name: int(table.column(name)[0]) for name in network.observed}
-    evidence = {name: code for name, code in evidence.items() if code >= 0}
+    evidence = by_code(network, {n: code for n, code in evidence.items() if code >= 0})
     for name, posterior in zip(network.latents, found, strict=True):
         np.testing.assert_allclose(posterior[0], network.query(name, evidence), rtol=1e-9)
 
@@ -125,7 +126,7 @@ def test_several_deep_trees(wood):
     found = lay_out(network, table).posteriors(network.parameters, network.latents)
     for row in range(0, 400, 80):
         evidence = {name: int(table.column(name)[row]) for name in network.observed}
-        evidence = {name: code for name, code in evidence.items() if code >= 0}
+        evidence = by_code(network, {n: code for n, code in evidence.items() if code >= 0})
         for name, posterior in zip(network.latents, found, strict=True):
             np.testing.assert_allclose(posterior[row], network.query(name, evidence), rtol=1e-9)
 

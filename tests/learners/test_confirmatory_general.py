@@ -64,7 +64,7 @@ def test_a_result_has_all_that_a_learners_result_has():
 
 
 def rows_of(data):
-    return [{name: int(data.column(name)[i]) for name in data.names} for i in range(data.n_rows)]
+    return [{name: data.decode(name)[i] for name in data.names} for i in range(data.n_rows)]
 
 
 def test_missing_values():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from latentforest import HierarchicalLatentTree, Network, Variable
+from latentforest import Code, HierarchicalLatentTree, Network, Variable
 from latentforest.datasets.generate import generate, random_latent_tree, with_missing
 from latentforest.errors import ParameterError
 from latentforest.learners.hierarchical_latent_tree import name_topics, stack
@@ -250,7 +250,7 @@ def test_topics_of_mixed_columns_have_means(mixed_model):
         parts = [part.split() for part in row["means"].split(", ")]
         assert [part[0] for part in parts] == numbers
         for name, *means in parts:
-            mixtures = [network.mixture(name, {row["topic"]: k}) for k in range(2)]
+            mixtures = [network.mixture(name, {row["topic"]: Code(k)}) for k in range(2)]
             expected = [mixture.mean for mixture in mixtures]
             assert [float(mean) for mean in means] == pytest.approx(expected, rel=1e-3)
             assert expected[1] > expected[0]
@@ -264,7 +264,7 @@ def test_mixed_words_are_chosen_by_information(mixed_model):
         sizes = network.marginal(topic)
         for name in given[topic]:
             if name in network.structure.continuous:
-                mixtures = [network.mixture(name, {topic: k}) for k in range(2)]
+                mixtures = [network.mixture(name, {topic: Code(k)}) for k in range(2)]
                 scores[name] = information_of_mixtures(sizes, *join_mixtures(mixtures))
             else:
                 joint = network.query([topic, name])

@@ -9,6 +9,7 @@ from scipy.stats import chi2
 from latentforest import Dataset, LatentClass, Network, Variable, cross_validate, datasets
 from latentforest.estimation.priors import pseudo_counts
 from latentforest.learners.latent_class import order_classes
+from reference.cases import by_code
 from reference.expectation_maximization import em_step
 from reference.latent_class import compare_cells, count_cells, fit_latent_class
 from reference.random_networks import fill_randomly
@@ -148,7 +149,8 @@ def test_every_value_of_the_fit_table_by_hand(n_states):
     model = learn(n_states)
     row, network = next(model.fit_table_.rows()), model.network_
     cells = [
-        dict(zip(ROLE.names, map(int, row), strict=True)) for row in np.transpose(ROLE.columns)
+        by_code(network, dict(zip(ROLE.names, row, strict=True)))
+        for row in np.transpose(ROLE.columns)
     ]
     log_l = sum(w * network.log_probability(c) for w, c in zip(ROLE.weights, cells, strict=True))
     posterior = np.array([network.query("class", cell) for cell in cells])
@@ -227,7 +229,7 @@ def test_ordering_keeps_the_distribution():
     network = fill_randomly(structure, seed=3)
     ordered = order_classes(network)
     for cell in np.ndindex(2, 2, 2, 2):
-        row = dict(zip("ABCD", cell, strict=True))
+        row = by_code(network, dict(zip("ABCD", cell, strict=True)))
         assert ordered.log_probability(row) == pytest.approx(network.log_probability(row))
 
 

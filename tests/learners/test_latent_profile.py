@@ -120,7 +120,7 @@ def test_prediction(truth, table, model):
     posterior = model.predict_proba(table)
     expected = np.array(
         [
-            model.network_.query("class", {n: table.column(n)[i].item() for n in table.names})
+            model.network_.query("class", {n: table.decode(n)[i] for n in table.names})
             for i in range(40)
         ]
     )
@@ -141,7 +141,7 @@ def test_missing_values_are_left_out_of_scores(table, model):
     row = {name: table.decode(name)[:1] for name in table.names}
     row["weight"] = [None]
     row["colour"] = [None]
-    seen = {n: table.column(n)[0].item() for n in ("length", "width", "wild")}
+    seen = {n: table.decode(n)[0] for n in ("length", "width", "wild")}
     expected = model.network_.log_probability(seen)
     assert model.score_samples(row)[0] == pytest.approx(expected)
 

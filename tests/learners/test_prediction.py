@@ -159,10 +159,18 @@ def test_an_array_of_another_width(model):
 
 
 def test_states_never_seen_count_as_missing(model):
-    row = pd.DataFrame({"party": ["green"], "vote": ["yes"], "news": ["tv"]})
+    known = FRAME["party"].iloc[0]
+    rows = pd.DataFrame({"party": ["green", known], "vote": ["yes"] * 2, "news": ["tv"] * 2})
     with pytest.warns(UnseenStatesWarning, match="column 'party': 'green'"):
-        posterior = model.predict_proba(row)
-    np.testing.assert_allclose(posterior, model.predict_proba(row.assign(party=None)))
+        posterior = model.predict_proba(rows)
+    expected = model.predict_proba(rows.assign(party=[None, known]))
+    np.testing.assert_allclose(posterior, expected)
+
+
+def test_a_column_without_a_known_value_is_an_error(model):
+    rows = pd.DataFrame({"party": ["green", None], "vote": ["yes", "no"], "news": ["tv"] * 2})
+    with pytest.raises(DataError, match="column 'party': none of its values is known: it holds 'g"):
+        model.predict(rows)
 
 
 @pytest.mark.parametrize(

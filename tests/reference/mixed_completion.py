@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
+from latentforest.data.values import Code
 from latentforest.inference.columns import summarize
 
 LEAST_SHARE = 1e-3  # of a variance that is left unexplained
@@ -154,7 +155,7 @@ def divergence(completed, network, left, right, hub):
             continue
         share, expected = w[rows].sum() / w.sum(), network.marginal(right)[state]
         mean, variance = moments(w[rows], x[rows])
-        mixture = network.mixture(left, {right: int(state)})
+        mixture = network.mixture(left, {right: Code(int(state))})
         gaussian = gaussian_divergence(
             np.array([mean]),
             np.array([[max(variance, completed.least[left])]]),

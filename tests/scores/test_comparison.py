@@ -19,6 +19,7 @@ from latentforest.datasets import random_latent_tree
 from latentforest.datasets.generate import with_missing
 from latentforest.errors import DataError, ModelError
 from latentforest.scores import hold_out
+from reference.cases import by_code
 from reference.joint import marginal_table
 from reference.random_networks import fill_randomly, networks, tables_for
 
@@ -38,7 +39,7 @@ def log_probabilities(network, table):
     codes = np.stack([table.column(name) for name in network.observed], axis=1)
     rows = [dict(zip(network.observed, map(int, row), strict=True)) for row in codes]
     seen = [{name: code for name, code in row.items() if code >= 0} for row in rows]
-    return np.array([network.log_probability(row) for row in seen])
+    return np.array([network.log_probability(by_code(network, row)) for row in seen])
 
 
 def all_rows(network):

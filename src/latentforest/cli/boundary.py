@@ -22,6 +22,7 @@ import typer
 from typer.core import TyperGroup
 
 from latentforest.errors import LatentForestError, LatentForestWarning
+from latentforest.visible import make_visible
 
 FAILED = 1
 ENDED_EARLY = 3
@@ -41,6 +42,8 @@ _TRANSLATIONS = (
     (r"\bformat(?=: got)", "--format"),
     (r"\bexclude=", "--exclude"),
     (r"\bprior=", "--prior"),
+    (r"\bhas states= but", "has --order but"),
+    (r"\border=", "--order "),
     (r"\btime_limit must", "--time-limit must"),
     (r"\bmax_iterations must", "--max-iterations must"),
     (r"\bn_jobs must", "--jobs must"),
@@ -73,6 +76,7 @@ class GuardedGroup(TyperGroup):
             except Exception as error:
                 # Only typer's own exceptions, such as those for wrong usage, have an exit code.
                 if hasattr(error, "exit_code"):
+                    _show_controls(error)
                     raise
                 report(error, debug)
                 _flush_or_discard()
@@ -91,14 +95,20 @@ def interrupt_when_terminated() -> None:
         signal.signal(signal.SIGTERM, interrupt)
 
 
-def say(message: str) -> None:
-    """Write a line to standard error."""
-    typer.echo(message, err=True)
+def _show_controls(error: Any) -> None:
+    """Make the message of wrong usage safe to print."""
+    if isinstance(getattr(error, "message", None), str):
+        error.message = make_visible(error.message)
+
+
+def say(message: str, head: str = "") -> None:
+    """Write a line to standard error, after a head that may be styled."""
+    typer.echo(head + make_visible(message), err=True)
 
 
 def warn(message: str) -> None:
     """Write a warning to standard error."""
-    say(f"{typer.style('warning:', fg='yellow')} {message}")
+    say(message, f"{typer.style('warning:', fg='yellow')} ")
 
 
 def translate(message: str) -> str:
@@ -126,7 +136,7 @@ def report(error: Exception, debug: bool = False) -> None:
     if debug:
         _print_traceback(error)
     else:
-        say(f"{typer.style('error:', fg='red')} {_explain(error)}")
+        say(_explain(error), f"{typer.style('error:', fg='red')} ")
 
 
 def _print_traceback(error: BaseException) -> None:

@@ -30,8 +30,10 @@ from latentforest.cli.options import (
     Format,
     Json,
     Missing,
+    Order,
     Seed,
     Weights,
+    read_order,
     split_names,
 )
 from latentforest.cli.output import MODEL_FILES, check_output
@@ -67,6 +69,7 @@ def fit(
     continuous: Continuous = None,
     exclude: Exclude = None,
     missing: Missing = None,
+    order: Order = None,
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
     format: Format = None,
@@ -96,6 +99,7 @@ def fit(
         encoding=encoding,
         format=format,
         exclude=split_names(exclude),
+        order=read_order(order or ()),
     )
     from latentforest import ConfirmatoryModel
 

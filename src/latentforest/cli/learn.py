@@ -71,8 +71,10 @@ from latentforest.cli.options import (
     Format,
     Json,
     Missing,
+    Order,
     Seed,
     Weights,
+    read_order,
     split_names,
 )
 from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
@@ -139,6 +141,7 @@ def learn(
     continuous: Continuous = None,
     exclude: Exclude = None,
     missing: Missing = None,
+    order: Order = None,
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
     format: Format = None,
@@ -207,6 +210,7 @@ def learn(
         encoding=encoding,
         format=format,
         exclude=split_names(exclude),
+        order=read_order(order or ()),
     )
     with show_progress(quiet) as tell:
         tell(f"reading {data}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,6 +40,14 @@ Missing = Annotated[
     list[str] | None,
     _reading("TEXT", "Further text that means 'no value', such as -9. May be repeated."),
 ]
+Order = Annotated[
+    list[str] | None,
+    _reading(
+        "COLUMN=a,b,c",
+        "All values of a column in their order. May be repeated. A value with a comma goes in "
+        "double quotes.",
+    ),
+]
 Delimiter = Annotated[
     str | None, _reading("CHAR", "Separator of a CSV file (tab for a tab), if not found out.")
 ]
@@ -66,6 +76,25 @@ Json = Annotated[
     bool,
     typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT),
 ]
+
+
+def read_order(assignments: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Read ``--order COLUMN=a,b,c``; a column with an equals sign goes in double quotes."""
+    order: dict[str, tuple[str, ...]] = {}
+    for text in assignments:
+        quoted = re.fullmatch(r'"((?:[^"]|"")+)"=(.*)', text, re.DOTALL)
+        name, _, values = text.partition("=")
+        if quoted:
+            name, values = quoted[1].replace('""', '"'), quoted[2]
+        states = split_names(values)
+        if not name.strip() or not states or len(set(states)) < len(states):
+            raise typer.BadParameter(
+                f"got {text!r}, expected a column and its values, all different, such as "
+                "size=small,medium,large",
+                param_hint="--order",
+            )
+        order[name.strip()] = states
+    return order
 
 
 def split_names(text: str | None) -> tuple[str, ...]:

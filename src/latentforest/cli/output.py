@@ -10,13 +10,14 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import typer
 
 from latentforest.cli.boundary import naming_output
 from latentforest.files import find_target
 from latentforest.formats import FORMATS, PICTURES
+from latentforest.visible import make_visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -145,14 +146,26 @@ def write_columns(columns: Mapping[str, Any], path: Path | None) -> None:
         with naming_output(path):
             write_table(columns, path)
         return
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer = csv.writer(open_output(), lineterminator="\n")
     writer.writerow(columns)
     n_rows = len(next(iter(columns.values())))
     for start in range(0, n_rows, _PIECE):
         piece = [_to_fields(values[start : start + _PIECE]) for values in columns.values()]
         writer.writerows(zip(*piece, strict=True))
+
+
+class _Screen:
+    """A terminal, which gets no control characters of the data to obey."""
+
+    def write(self, text: str) -> None:
+        sys.stdout.write(make_visible(text))
+
+
+def open_output() -> IO[str] | _Screen:
+    """Standard output for data, as it is in files; a terminal shows control characters."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    return _Screen() if sys.stdout.isatty() else sys.stdout
 
 
 def _to_fields(values: Any) -> list[Any]:

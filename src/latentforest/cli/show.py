@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from latentforest.cli.options import OUTPUT, Json, Model
-from latentforest.cli.output import make_console, print_json
+from latentforest.cli.output import make_console, open_output, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +36,7 @@ def show(
 
     network = load(model)
     if dot:
-        typer.echo(network.to_dot(), nl=False)
+        open_output().write(network.to_dot())
     elif as_json:
         print_json({"file": model, **describe_network(network)})
     else:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ class Reading:
     encoding: str = "utf-8"
     format: str | None = None
     exclude: Sequence[str] = ()
+    order: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def kinds(self) -> dict[str, Any]:
         """Kind of each column that was named."""
@@ -46,7 +47,7 @@ def read_data(source: str, how: Reading) -> Dataset:
     kinds = how.kinds()
     if is_built_in(source):
         return _load_built_in(source, how)
-    return _read_file(source, how, kinds=kinds or None)
+    return _read_file(source, how, kinds=kinds or None, states=how.order)
 
 
 def read_like(

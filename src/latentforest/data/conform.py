@@ -23,6 +23,7 @@ from latentforest.data.raw_column import (
 )
 from latentforest.data.sources import open_table
 from latentforest.data.state_names import DEFAULT_MISSING
+from latentforest.data.values import list_states
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError, UnseenStatesWarning
 
@@ -41,7 +42,8 @@ def encode_like(
     """Encode a table with given variables.
 
     Columns are found by name in tables that have names (other columns are ignored), and by
-    position in arrays and lists of rows.
+    position in arrays and lists of rows. Values find their states as text, as equal numbers, or as
+    true and false.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ def encode_like(
     unseen
         What to do with states that a variable does not have: ``"missing"`` counts them as
         missing, with one warning, and `Dataset.unseen_rows` says where; ``"error"`` raises an
-        error.
+        error. A column that has values, but none that is known, is always an error.
     weights
         Name of the column that holds the row weights, or an array of shape (n_rows,). A
         Dataset keeps its own weights if this is left out.
@@ -83,6 +85,8 @@ def encode_like(
         if names:
             unknown[variable.name] = names
             rows |= _find_unknown(given, column, variable, missing)
+            if unseen == "missing":
+                _check_known(variable, column, names)
     _report(unknown, unseen)
     data = Dataset(variables, columns, read_weights(raw, weights, missing))
     return data.with_unseen_rows(rows) if unknown else data
@@ -143,6 +147,17 @@ def _encode_one(
     if variable.is_categorical:
         return encode_known(column, variable, missing)
     return freeze(to_floats(drop_missing(column, missing), variable.name)), []
+
+
+def _check_known(variable: Variable, column: NDArray[Any], unknown: Sequence[str]) -> None:
+    """Refuse a column without any known value, which is coded otherwise or is another column."""
+    if (column < 0).all():
+        raise DataError(
+            f"column {variable.name!r}: none of its values is known: it holds "
+            f"{list_briefly(unknown, _LISTED_STATES)}, expected "
+            f"{list_states(variable.states or ())}; if they are meant to count as missing, make "
+            "them missing in the table"
+        )
 
 
 def _report(unknown: Mapping[str, Sequence[str]], unseen: str) -> None:

@@ -89,8 +89,9 @@ class Dataset:
 
         Text, booleans and categorical types become categorical. So do whole numbers (also those
         written as text) with at most 20 distinct values; other numbers become continuous.
-        States keep the order of a pandas categorical, polars Enum or Arrow dictionary;
-        otherwise they are sorted, as numbers if all of them are numbers.
+        States keep the order of a pandas categorical, polars Enum or Arrow dictionary. Otherwise
+        numbers are sorted by size, the words of a known scale (such as *never* to *always*) and
+        bands (such as ``18-24``, ``65+``) from low to high, all else by the alphabet.
 
         Parameters
         ----------
@@ -100,7 +101,8 @@ class Dataset:
         kinds
             ``"categorical"`` or ``"continuous"`` for all columns, or a mapping for some.
         states
-            Ordered states of some columns; their kind is then categorical.
+            All states of some columns, in their order; their kind is then categorical. A value
+            finds its state as text, as an equal number, or as true or false.
         weights
             Name of the column that holds the row weights, or an array of shape (n_rows,).
         missing
@@ -287,7 +289,10 @@ class Dataset:
         return counts[1:].astype(np.float64)
 
     def decode(self, name: str) -> NDArray[Any]:
-        """State names, ``None`` for missing; a continuous column's own values."""
+        """State names, ``None`` for missing; a continuous column's own values.
+
+        Names are texts, also of whole numbers and booleans.
+        """
         states = self.variable(name).states
         if states is None:
             return self.column(name)

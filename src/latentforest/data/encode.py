@@ -24,12 +24,13 @@ from latentforest.data.raw_column import (
     smallest_code_type,
     to_floats,
 )
+from latentforest.data.scales import order_states
 from latentforest.data.state_names import (
     DEFAULT_MISSING,
-    name_numeric_text,
     name_value,
     sort_names,
 )
+from latentforest.data.values import StateFinder
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError
 
@@ -149,7 +150,7 @@ def _encode_states(column: Labels, name: str) -> tuple[Variable, Codes]:
         states = list(dict.fromkeys(names))
     else:
         names = name_labels(column.labels)
-        states = sort_names(set(names))
+        states = order_states(set(names))
     if not states:
         raise DataError(
             f"column {name!r} holds no value at all, so its states are unknown; drop it, or pass "
@@ -186,33 +187,18 @@ def encode_known(
 ) -> tuple[Codes, list[str]]:
     """Codes in a variable's own states, and the names found that are none of them.
 
-    A name that is a state never counts as a missing marker. ``1``, ``"1"`` and ``"1.0"`` match
-    each other whichever of them is the state's name.
+    A name that is a state never counts as a missing marker. Values find their states by the rule
+    of `StateFinder`.
     """
     states = variable.states or ()
     column = drop_missing(column, [text for text in missing if text not in states])
     labels = column if isinstance(column, Labels) else label_numbers(column.values)
-    index = _index_states(states)
-    found = [_find_state(name_value(label), index) for label in labels.labels]
+    finder = StateFinder(states)
+    matches = [finder.find(label) for label in labels.labels]
+    found = [-1 if code is None else code for code in matches]
     codes = recode(labels.codes, found, len(states))
     if -1 not in found:
         return codes, []
     seen = set(np.unique(labels.codes).tolist()) if labels.declared else range(len(found))
     unknown = [k for k, code in enumerate(found) if code < 0 and k in seen]
     return codes, sort_names({name_value(labels.labels[k]) for k in unknown})
-
-
-def _index_states(states: Sequence[str]) -> dict[str, int]:
-    index = {state: code for code, state in enumerate(states)}
-    for code, state in enumerate(states):
-        numeric = name_numeric_text(state)
-        if numeric is not None:
-            index.setdefault(numeric, code)
-    return index
-
-
-def _find_state(name: str, index: Mapping[str, int]) -> int:
-    code = index.get(name)
-    if code is None:
-        code = index.get(name_numeric_text(name) or "", -1)
-    return code

@@ -69,7 +69,7 @@ def convert_series(series: nw.Series[Any], name: str) -> RawColumn:
         null = series.is_null().to_numpy()
         return label_booleans(series.fill_null(False).to_numpy().astype(np.bool_), null)
     if kind.is_numeric():
-        return _convert_numbers(series)
+        return _convert_numbers(series, name)
     if kind.is_temporal():
         raise DataError(describe_dates(name))
     if isinstance(kind, nw.Object):
@@ -93,9 +93,11 @@ def _convert_other(series: nw.Series[Any], name: str) -> RawColumn:
     )
 
 
-def _convert_numbers(series: nw.Series[Any]) -> RawColumn:
+def _convert_numbers(series: nw.Series[Any], name: str) -> RawColumn:
     import narwhals as nw
 
+    if _is_coarse(series):
+        return intern_objects(series.to_list(), name)
     if series.dtype.is_integer() and bool(series.is_null().any()):
         unsigned = series.dtype.is_unsigned_integer()
         integers = series.fill_null(0).to_numpy().astype(np.uint64 if unsigned else np.int64)
@@ -104,6 +106,16 @@ def _convert_numbers(series: nw.Series[Any]) -> RawColumn:
         series = series.cast(nw.Float64)
     values = series.to_numpy()
     return Numbers(values.astype(np.float64) if values.dtype == object else values)
+
+
+def _is_coarse(series: nw.Series[Any]) -> bool:
+    """Whether the numbers of a column are of a type that has none in NumPy, and too long for it."""
+    import narwhals as nw
+
+    if not (series.dtype.is_decimal() or isinstance(series.dtype, nw.Int128 | nw.UInt128)):
+        return False
+    size = series.cast(nw.Float64).abs().max()
+    return size is not None and float(size) > 2**53
 
 
 def _convert_categorical(series: nw.Series[Any]) -> RawColumn:

@@ -116,7 +116,7 @@ def _read_plain(text: str) -> float | None:
 def intern_objects(values: Sequence[object], name: str) -> RawColumn:
     """Encode a column of Python objects: numbers, texts, booleans or a mixture."""
     types = {type(value) for value in values}
-    if types <= {int, float, type(None)} and types & {int, float}:
+    if types <= {int, float, type(None)} and types & {int, float} and _fit_floats(values, types):
         with contextlib.suppress(OverflowError):  # of integers too large for an array
             return _store_numbers(values, types)
     # True == 1, so a mixture of booleans with numbers is told apart by name.
@@ -131,6 +131,13 @@ def intern_objects(values: Sequence[object], name: str) -> RawColumn:
     if any(is_date(label) and not is_null(label) for label in labels):
         raise DataError(describe_dates(name))
     return drop_missing(Labels(labels, codes), ())
+
+
+def _fit_floats(values: Sequence[Any], types: set[type]) -> bool:
+    """Whether whole numbers beside others can be told apart as floats."""
+    if not {int, float} <= types:
+        return True
+    return all(abs(value) <= 2**53 for value in values if type(value) is int)
 
 
 def describe_dates(name: str) -> str:

@@ -16,6 +16,7 @@ from latentforest.data.state_names import (
     name_numeric_text,
     name_value,
     parse_number,
+    read_exactly,
     to_number,
 )
 from latentforest.errors import DataError
@@ -219,7 +220,14 @@ def _infer_label_kind(column: Labels) -> Kind:
         return "categorical"
     distinct = {number for number in numbers if number is not None}
     whole = all(number.is_integer() for number in distinct)
+    if any(abs(number) >= 2**53 for number in distinct):  # floats may be too coarse
+        return "categorical" if whole and _has_few_numbers(column) else "continuous"
     return "categorical" if whole and len(distinct) <= MAX_INTEGER_STATES else "continuous"
+
+
+def _has_few_numbers(column: Labels) -> bool:
+    """Whether a column has few distinct numbers, which floats may not tell apart."""
+    return len({read_exactly(label) for label in column.labels}) <= MAX_INTEGER_STATES
 
 
 def name_labels(labels: Sequence[object]) -> list[str]:

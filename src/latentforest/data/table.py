@@ -11,6 +11,7 @@ from typing import Any
 
 from latentforest.data import table_files, table_text
 from latentforest.errors import DataError, MissingExtraError
+from latentforest.visible import make_label, make_visible
 
 
 class Table(dict[str, list[Any]]):
@@ -128,10 +129,10 @@ class Table(dict[str, list[Any]]):
         return table_files.export(self, target)
 
     def __str__(self) -> str:
-        return "\n".join([table_text.align(self), *self.notes])
+        return "\n".join([table_text.align(self), *map(make_visible, self.notes)])
 
     def __repr__(self) -> str:
-        return f"Table({len(self)} rows: {', '.join(self)})"
+        return f"Table({len(self)} rows: {', '.join(map(make_label, self))})"
 
     def _repr_html_(self) -> str:
         return table_text.write_html(self, notes=self.notes, max_rows=table_text.MAX_ROWS)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from latentforest.visible import make_label
+
 Columns = Mapping[str, Sequence[Any]]
 
 MAX_ROWS = 60  # of a table in a notebook; the others are counted in a note
@@ -42,7 +44,10 @@ def format_cell(value: Any) -> str:
 
 def align(columns: Columns) -> str:
     """Write a table with aligned columns."""
-    cells = [[name, *map(format_cell, values)] for name, values in columns.items()]
+    cells = [
+        [make_label(name), *(make_label(format_cell(value)) for value in values)]
+        for name, values in columns.items()
+    ]
     return "\n".join(line.rstrip() for line in _pad(cells, "  "))
 
 

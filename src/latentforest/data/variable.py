@@ -49,7 +49,15 @@ class Variable:
 
     @classmethod
     def hidden(cls, name: str, n_states: int) -> Variable:
-        """Make a latent categorical variable with states named 1, 2, …"""
+        """Make a latent categorical variable with states named 1, 2, …
+
+        Names count from 1 and codes from 0: code 0 is the state 1, class 1.
+
+        Examples
+        --------
+        >>> Variable.hidden("class", 3).states
+        ('1', '2', '3')
+        """
         return cls(name, tuple(str(k + 1) for k in range(n_states)), latent=True)
 
     @property

@@ -15,6 +15,7 @@ from latentforest.data.parquet_file import require_parquet
 from latentforest.data.state_names import is_null
 from latentforest.errors import DataError, ParameterError
 from latentforest.files import open_atomically
+from latentforest.visible import make_encodable
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -90,6 +91,19 @@ def _write_parquet(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
     parquet = require_parquet()
     import pyarrow as pa
 
-    arrays = {name: pa.array(values, from_pandas=True) for name, values in columns.items()}
+    arrays = {
+        make_encodable(name): pa.array(_encodable(values), from_pandas=True)
+        for name, values in columns.items()
+    }
     with open_atomically(path, binary=True) as file:
         parquet.write_table(pa.table(arrays), file)
+
+
+def _encodable(values: NDArray[Any]) -> NDArray[Any]:
+    """The same values; halves of characters, which files do not hold, are escaped."""
+    if values.dtype != object:
+        return values
+    texts = {text: make_encodable(text) for text in set(values.tolist()) if isinstance(text, str)}
+    if all(text == written for text, written in texts.items()):
+        return values
+    return np.array([texts.get(value, value) for value in values.tolist()], dtype=object)

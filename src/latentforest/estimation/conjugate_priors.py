@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.data.dataset import Dataset
+from latentforest.data.values import StateFinder
 from latentforest.data.variable import Variable
 from latentforest.errors import FileFormatError, ParameterError
 from latentforest.inference.columns import summarize
@@ -194,7 +195,7 @@ def read_priors(path: str | os.PathLike[str], data: Dataset) -> dict[str, Conjug
     """Read priors of columns from a TOML file.
 
     Each table of the file is named after a column. Of a categorical column it has ``counts``: a
-    list in the order of the states, or a table by their names. Of a continuous one it has
+    list in the order of the states, or a table by their values. Of a continuous one it has
     ``mean`` and ``variance``, and ``strength`` if they are worth more than one observation; or
     ``mean``, ``weight``, ``shape`` and ``rate``.
     """
@@ -225,11 +226,13 @@ def _read_counts(variable: Variable, entries: dict[str, Any]) -> Dirichlet:
     _expect(entries, ("counts",), ())
     counts, states = entries["counts"], variable.states or ()
     if isinstance(counts, dict):
-        if set(counts) != set(states):
+        finder = StateFinder(states)
+        found = {finder.find(state): number for state, number in counts.items()}
+        if set(found) != set(range(len(states))) or len(found) < len(counts):
             raise ParameterError(
                 f"counts are given for the states {', '.join(counts)}; expected {', '.join(states)}"
             )
-        counts = [counts[state] for state in states]
+        counts = [found[code] for code in range(len(states))]
     if not isinstance(counts, list) or len(counts) != len(states):
         raise ParameterError(f"counts must be a number for each of {len(states)} states")
     return Dirichlet(counts)

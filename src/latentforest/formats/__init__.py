@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from latentforest.data.lookup import list_briefly
 from latentforest.errors import FileFormatError, FileFormatWarning, ModelError, ParameterError
 from latentforest.files import write_atomically
+from latentforest.visible import make_encodable
 
 if TYPE_CHECKING:
     from latentforest.data.variable import Variable
@@ -146,7 +147,7 @@ def write_content(content: ModelContent, path: str | os.PathLike[str]) -> None:
 
 def check_variables(variables: Iterable[Variable], path: str | os.PathLike[str]) -> None:
     """Refuse a path whose format is unknown or cannot hold a network of these variables."""
-    suffix = _find_suffix(path)
+    variables, suffix = list(variables), _find_suffix(path)
     if not suffix:
         known = ", ".join((*FORMATS, *PICTURES))
         raise ParameterError(
@@ -160,6 +161,13 @@ def check_variables(variables: Iterable[Variable], path: str | os.PathLike[str])
             f"cannot write {os.fspath(path)}: {suffix} files hold categorical variables only, and "
             f"these are continuous: {list_briefly(continuous)}; .json files hold both"
         )
+    for variable in variables:
+        for text in (variable.name, *(variable.states or ())):
+            if make_encodable(text) != text:
+                raise ModelError(
+                    f"cannot write {os.fspath(path)}: {text!r} of variable {variable.name!r} holds "
+                    f"half of a character, which {suffix} files do not keep; .json files do"
+                )
 
 
 def _find_suffix(path: str | os.PathLike[str]) -> str:

@@ -233,7 +233,9 @@ def _column(data: Dataset, name: str, settings: InformationSettings) -> _Side:
     if about.is_constant:
         scaled = np.where(np.isnan(values), np.nan, 0.0)
     if settings.estimator == "neighbours":
-        stream = np.random.default_rng([settings.seed, zlib.crc32(name.encode())])
+        stream = np.random.default_rng(
+            [settings.seed, zlib.crc32(name.encode(errors="surrogatepass"))]
+        )
         scaled = scaled + NOISE * stream.standard_normal(len(values))
     return _Side(scaled, least_variance=about.least_variance / about.variance)
 

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from latentforest.data import Dataset, Variable, encode_like
 from latentforest.data.lookup import list_briefly
 from latentforest.data.table import Table
+from latentforest.data.values import as_array
 from latentforest.errors import (
     DataError,
     DataWarning,
@@ -340,7 +341,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def predict_column(self, X: Any, column: str) -> AnyArray:
         """Predict a column from all others: the most probable state, or the expected number.
 
-        States are given by their names, which are texts, also where the column has whole numbers.
+        A column whose states are all whole numbers gives whole numbers, one of true and false gives
+        booleans, any other the names of the states. All of them are values that a table may hold.
 
         Parameters
         ----------
@@ -459,7 +461,10 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         return dict(zip(self.network_.latents, found, strict=True))
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most probable state (a code from 0) of each latent variable for every row.
+        """Return the most probable state of each latent variable for every row, as a code.
+
+        Codes count from 0, as those of scikit-learn do. The names of latent states, which all else
+        shows, count from 1: code 0 is class 1.
 
         Returns
         -------
@@ -484,7 +489,7 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         return np.concatenate([nothing, *self._posteriors(dataset)], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
-        """Name the columns of ``transform``: variable=state."""
+        """Name the columns of ``transform``: variable=state, where latent states count from 1."""
         check_is_fitted(self, "network_")
         structure = self.network_.structure
         names = [
@@ -508,7 +513,7 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
 def _check_array(X: Any) -> Any:
     """Check arrays as scikit-learn does; frames and mappings are checked when they are encoded."""
     if isinstance(X, list | tuple):
-        X = np.array(X, dtype=object) if _holds_text(X) else np.asarray(X)
+        X = np.array(X, dtype=object) if _holds_text(X) else as_array(X)
     elif hasattr(X, "__array__") and not _has_names(X):
         X = np.asarray(X)
     if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):

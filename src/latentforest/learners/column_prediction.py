@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.data import Dataset, Variable, encode_like
+from latentforest.data.values import restore_values
 from latentforest.errors import ParameterError
 from latentforest.inference.completions import complete_rows
 from latentforest.kernels.types import AnyArray, FloatArray
@@ -54,10 +55,10 @@ def check_has_states(network: Network, column: str) -> None:
 
 
 def name_states(network: Network, column: str, probabilities: FloatArray) -> AnyArray:
-    """Return the most probable state in each row."""
-    states = np.array(network.structure.states(column), dtype=object)
-    labels: AnyArray = states[np.argmax(probabilities, axis=1)]
-    return labels
+    """Return the most probable value in each row."""
+    values: AnyArray = restore_values(network.structure.states(column))
+    best: AnyArray = values[np.argmax(probabilities, axis=1)]
+    return best
 
 
 def predict_numbers(network: Network, rows: Dataset, column: str, n_jobs: int | None) -> AnyArray:

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from latentforest.announcements import announce_through
+from latentforest.visible import make_label, make_visible
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -163,7 +164,7 @@ def _cut(message: str, width: int) -> Text:
     """Make one line of a message, whatever names of variables are in it."""
     from rich.text import Text
 
-    text = Text(" ".join(message.split()))
+    text = Text(make_label(" ".join(message.split())))
     text.truncate(width, overflow="ellipsis")
     return text
 
@@ -185,4 +186,4 @@ class PlainLines:
         if now - self._last.get(kind, -SECONDS_BETWEEN_LINES) >= SECONDS_BETWEEN_LINES:
             self._last[kind] = now
             if sys.stderr is not None:
-                sys.stderr.write(message + "\n")
+                sys.stderr.write(make_visible(message) + "\n")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from latentforest.model import elimination
 from latentforest.model.structure import Structure
+from latentforest.visible import make_label
 
 Floats = NDArray[np.float64]
 
@@ -46,20 +47,22 @@ def _compute_latent_probabilities(structure: Structure, parameters: Floats) -> d
 def _label(structure: Structure, name: str, probabilities: Mapping[str, Floats]) -> str:
     n_states = structure.shape(name)[-1]
     if name in structure.continuous:
-        return f"{name} (continuous)"
+        return f"{make_label(name)} (continuous)"
     if name not in probabilities:
-        return f"{name} ({n_states})"
+        return f"{make_label(name)} ({n_states})"
     shown = [f"{value:.2f}" for value in probabilities[name][:MAX_SHOWN]]
     if n_states > MAX_SHOWN:
         shown.append("…")
     plural = "s" if n_states > 1 else ""
-    return f"{name} (latent, {n_states} state{plural}: {' '.join(shown)})"
+    return f"{make_label(name)} (latent, {n_states} state{plural}: {' '.join(shown)})"
 
 
 def _list_families(structure: Structure, labels: Mapping[str, str]) -> Iterator[str]:
     for name in structure.order:
         parents = structure.parents(name)
-        yield f"{labels[name]} <- {', '.join(parents)}" if parents else labels[name]
+        yield (
+            f"{labels[name]} <- {', '.join(map(make_label, parents))}" if parents else labels[name]
+        )
 
 
 def _draw_forest(structure: Structure, labels: Mapping[str, str]) -> Iterator[str]:
@@ -115,8 +118,8 @@ def _wrap_leaves(
     """List leaves, those of a pouch with a word before the first."""
     if len(structure.pouch(names[0])) == 1:
         return _wrap(names, labels, width)
-    named = {name: name for name in names}
-    named[names[0]] = f"pouch: {names[0]}"
+    named = {name: make_label(name) for name in names}
+    named[names[0]] = f"pouch: {named[names[0]]}"
     return _wrap(names, named, width)
 
 

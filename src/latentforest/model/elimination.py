@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentforest.errors import ModelError
-from latentforest.model.evidence import Findings
+from latentforest.model.evidence import Findings, name_findings
 from latentforest.model.gaussian import (
     Cluster,
     Joint,
@@ -60,7 +60,7 @@ def compute_joint(
     scope = tuple(name for name in targets if name in elimination.free)
     log_joint = elimination.multiply_rest(scope)
     log_top = float(log_joint.max())
-    _check_possible(log_top, evidence)
+    _check_possible(structure, log_top, evidence)
     joint = np.exp(log_joint - log_top)
     shape = [structure.shape(name)[-1] for name in targets]
     return np.asarray(joint / joint.sum()).reshape(shape)
@@ -77,7 +77,7 @@ def find_most_probable(
     maximised = elimination.free & set(targets)
     elimination.sum_out(elimination.free - maximised)
     choices = elimination.max_out(maximised)
-    _check_possible(float(elimination.multiply_rest(())), evidence)
+    _check_possible(structure, float(elimination.multiply_rest(())), evidence)
     codes = dict(elimination.fixed)
     for choice in reversed(choices):
         codes[choice.name] = int(choice.best[tuple(codes[name] for name in choice.scope)])
@@ -114,9 +114,9 @@ def _numbers(structure: Structure, evidence: Findings) -> list[str]:
     return [name for name in structure.continuous if name in evidence]
 
 
-def _check_possible(log_probability: float, evidence: Findings) -> None:
+def _check_possible(structure: Structure, log_probability: float, evidence: Findings) -> None:
     if log_probability == -math.inf:
-        raise ModelError(f"the evidence has probability zero: codes {dict(evidence)!r}")
+        raise ModelError(f"the evidence has probability zero: {name_findings(structure, evidence)}")
 
 
 def multiply_out(

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Mapping, Sequence
 from typing import SupportsFloat, SupportsIndex
 
+from latentforest.data.state_names import is_bool, to_number
+from latentforest.data.values import Code, StateFinder
 from latentforest.errors import ModelError
 from latentforest.model.structure import Structure
 
-Evidence = Mapping[str, str | SupportsIndex | SupportsFloat]
+Evidence = Mapping[str, str | SupportsIndex | SupportsFloat | Code]
 # Codes of categorical variables, values of continuous ones.
 Findings = Mapping[str, int | float]
 
 
 def read_evidence(structure: Structure, evidence: Evidence | None) -> dict[str, int | float]:
-    """Translate state names to codes."""
+    """Translate values to codes, by the rule of `StateFinder`."""
     found: dict[str, int | float] = {}
     for name, value in ({} if evidence is None else evidence).items():
         read = _read_state if structure.variable(name).is_categorical else _read_number
@@ -24,39 +25,30 @@ def read_evidence(structure: Structure, evidence: Evidence | None) -> dict[str, 
     return found
 
 
+def name_findings(structure: Structure, found: Findings) -> dict[str, str | float]:
+    """Translate codes back to the names of states, for messages."""
+    is_categorical = {name: structure.variable(name).is_categorical for name in found}
+    return {
+        name: structure.states(name)[int(value)] if is_categorical[name] else value
+        for name, value in found.items()
+    }
+
+
 def _read_number(structure: Structure, name: str, value: object) -> float:
-    try:
-        number = math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
+    number = None if is_bool(value) else to_number(value)
+    if number is None or not math.isfinite(number):
         raise ModelError(
             f"evidence on {name!r}: expected a finite number, for it is continuous, got {value!r}"
         )
     return number
 
 
-def _read_state(structure: Structure, name: str, state: object) -> int:
-    states = structure.states(name)
-    if isinstance(state, str):
-        if state in states:
-            return states.index(state)
-    elif not isinstance(state, bool):
-        try:
-            code = operator.index(state)  # type: ignore[arg-type]
-        except TypeError:
-            code = -1
-        if 0 <= code < len(states):
-            return code
-    raise ModelError(
-        f"evidence on {name!r}: no state {state!r}, expected one of {_list_states(states)} "
-        f"or a code from 0 to {len(states) - 1}"
-    )
-
-
-def _list_states(states: Sequence[str], limit: int = 10) -> str:
-    shown = ", ".join(map(repr, states[:limit]))
-    return shown if len(states) <= limit else f"{shown}, …"
+def _read_state(structure: Structure, name: str, value: object) -> int:
+    finder = StateFinder(structure.states(name))
+    code = finder.find(value)
+    if code is None:
+        raise ModelError(f"evidence on {name!r}: {finder.explain(value)}")
+    return code
 
 
 def read_targets(

@@ -315,8 +315,8 @@ class Network:
         targets
             One name or several.
         evidence
-            Maps the name of a variable to the name of a state, to its code, or to the value of a
-            continuous variable.
+            Maps the name of a variable to its value. Of a categorical one that is a state, found as
+            text, as an equal number, or as true or false; or the `Code` of a state.
 
         Returns
         -------
@@ -389,7 +389,7 @@ class Network:
         Parameters
         ----------
         evidence
-            Maps the name of a variable to the name of a state, or to its code.
+            As for `query`.
         targets
             The variables to assign, by default all categorical ones that are not in the evidence.
             Variables that are neither are summed over.
@@ -415,8 +415,7 @@ class Network:
         Parameters
         ----------
         assignment
-            Maps the name of a variable to the name of a state, to its code, or to the value of a
-            continuous variable. Variables that are not mentioned are summed over.
+            As the evidence of `query`. Variables that are not mentioned are summed over.
         """
         codes = read_evidence(self._structure, assignment)
         return elimination.compute_log_probability(self._structure, self._parameters, codes)

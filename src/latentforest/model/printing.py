@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from latentforest.model.profiles import Profile, compute_profiles
+from latentforest.visible import make_visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,7 +52,8 @@ def write_profiles(network: Network) -> str:
     )
     with console.capture() as captured:
         print_latents(console, network, brief=True, hint="profiles() has all.")
-    return "\n".join(line.rstrip() for line in captured.get().split("\n")).rstrip("\n")
+    text = make_visible(captured.get())
+    return "\n".join(line.rstrip() for line in text.split("\n")).rstrip("\n")
 
 
 def _is_terminal() -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from latentforest.data import Dataset
+from latentforest.data.values import StateFinder
 from latentforest.errors import ParameterError
 from latentforest.inference.counts import CountingTable, JointCounts, list_bits
 from latentforest.inference.forest import PatternedData
@@ -54,7 +55,7 @@ class PriorNetworkScore(SetScore):
         self._network, self._size = network, size
         known = [network.structure.states(name) for name in table.names]
         self._codes = [  # of the network, for those of the table
-            np.array([there.index(state) for state in here])
+            np.array([StateFinder(there).find(state) for state in here], dtype=np.intp)
             for here, there in zip(table.states, known, strict=True)
         ]
 
@@ -115,8 +116,9 @@ def check_prior_network(network: Network, data: Dataset) -> None:
         if variable.name not in network.observed:
             raise ParameterError(f"prior_network has no observed variable {variable.name!r}")
         states = network.structure.states(variable.name)
+        finder = StateFinder(states)
         for state in variable.states or ():
-            if state not in states:
+            if finder.find(state) is None:
                 raise ParameterError(
                     f"prior_network: variable {variable.name!r} has no state {state!r}; "
                     f"it has {', '.join(states)}"

@@ -132,7 +132,10 @@ class GroupFits:
     ) -> GroupModel:
         structure = self.make_structure(names, n_states, is_joint)
         forest, settings = make_engine(structure, self.data), self.settings
-        seed = zlib.crc32("\0".join([*names, str(n_states)]).encode()) ^ settings.seed
+        seed = (
+            zlib.crc32("\0".join([*names, str(n_states)]).encode(errors="surrogatepass"))
+            ^ settings.seed
+        )
         is_split = earlier is not None and bool(earlier.network.latents)
         n_starts = settings.n_starts if n_states > 1 else 1
         if is_split:  # which are better starts than random ones

@@ -109,7 +109,9 @@ def draw_starts(
     """Make starts that are random in the tables of a root and some children, otherwise ``base``."""
     names = (root, *children)
     few = Structure([structure.variable(name) for name in names], dict.fromkeys(children, root))
-    seed = (context.seed + zlib.crc32("\0".join(sorted(children)).encode())) % (1 << 31)
+    seed = (
+        context.seed + zlib.crc32("\0".join(sorted(children)).encode(errors="surrogatepass"))
+    ) % (1 << 31)
     thetas = random_starts(few, context.table, context.effort.n_starts, seed)
     prior, weight = pack_priors(few, context.priors), context.data.total_weight
     starts = np.tile(base, (len(thetas), 1))

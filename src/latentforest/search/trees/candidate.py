@@ -122,5 +122,5 @@ class LocalEffort:
 
     def generator(self, *names: str) -> np.random.Generator:
         """Random numbers for what these names identify."""
-        key = zlib.crc32("\0".join(names).encode()) | self.seed << 32
+        key = zlib.crc32("\0".join(names).encode(errors="surrogatepass")) | self.seed << 32
         return np.random.Generator(np.random.Philox(key=key))
