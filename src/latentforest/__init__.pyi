@@ -1,6 +1,6 @@
 # Written by make lists, from the registry of learners and the list of public names.
 from latentforest import datasets
-from latentforest.data import Dataset, Variable, read
+from latentforest.data import Dataset, Variable, read, read_sql
 from latentforest.formats import load, save
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
@@ -83,6 +83,7 @@ __all__ = [
     "marginally_equivalent",
     "parse_structure",
     "read",
+    "read_sql",
     "regularize",
     "save",
     "tree_distance",

@@ -10,6 +10,7 @@ LatentForestError
 LatentForestWarning
 ├── UnseenStatesWarning  states at prediction time that training never saw
 ├── DataWarning          a column or row that is kept but carries no information
+├── ReadingWarning       a table file that leaves something open, and how it was read
 ├── FileFormatWarning    a model file that does not hold exactly what the network has
 ├── DimensionWarning     a network with more parameters than the table of its columns determines
 └── VarianceWarning      a variance that would fall below its bound, and is kept there
@@ -50,6 +51,10 @@ class UnseenStatesWarning(LatentForestWarning):
 
 class DataWarning(LatentForestWarning):
     """A column or row is kept although it carries no information."""
+
+
+class ReadingWarning(LatentForestWarning):
+    """A table file leaves something open; the message says how it was read."""
 
 
 class FileFormatWarning(LatentForestWarning):

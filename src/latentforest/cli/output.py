@@ -44,10 +44,6 @@ def check_output(path: Path | None, suffixes: tuple[str, ...], option: str = "--
             pass
     except OSError as error:
         raise OSError(f"cannot write {path}: {error.strerror} in {folder.resolve()}") from None
-    if path.suffix.lower() in (".parquet", ".pq"):
-        from latentforest.data.parquet_file import require_parquet
-
-        require_parquet()
 
 
 def make_console() -> Console:

@@ -21,6 +21,7 @@ from latentforest.data.raw_column import (
     to_floats,
 )
 from latentforest.data.sources import open_table
+from latentforest.data.sparse import is_sparse, open_sparse_like
 from latentforest.data.state_names import DEFAULT_MISSING
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError, UnseenStatesWarning
@@ -68,7 +69,9 @@ def encode_like(
     missing = check_missing(missing)
     if isinstance(table, Dataset):
         weights = table.weights if weights is None else weights
-        table = _open_dataset(table)
+        table = open_dataset(table)
+    if is_sparse(table):
+        table = open_sparse_like(table, variables)
     raw = _keep_weights(open_table(table), weights)
     positions = _match_columns(raw, variables)
     columns: list[NDArray[Any]] = []
@@ -79,7 +82,8 @@ def encode_like(
         if names:
             unknown[variable.name] = names
     _report(unknown, unseen)
-    return Dataset(variables, columns, read_weights(raw, weights, missing))
+    labels = {} if raw.positional else raw.labels
+    return Dataset(variables, columns, read_weights(raw, weights, missing), labels=labels)
 
 
 def _keep_weights(table: RawTable, weights: Weights | None) -> RawTable:
@@ -91,14 +95,16 @@ def _keep_weights(table: RawTable, weights: Weights | None) -> RawTable:
     return replace(table, column=lambda i: kept if i == place else table.column(i))
 
 
-def _open_dataset(data: Dataset) -> RawTable:
+def open_dataset(data: Dataset) -> RawTable:
+    """View an encoded table column by column."""
+
     def column(i: int) -> RawColumn:
         states = data.variables[i].states
         if states is None:
             return Numbers(data.columns[i])
         return Labels(states, data.columns[i], declared=True)
 
-    return RawTable(data.names, data.n_rows, column)
+    return RawTable(data.names, data.n_rows, column, labels=data.labels)
 
 
 def _match_columns(table: RawTable, variables: Sequence[Variable]) -> list[int]:
