@@ -74,7 +74,8 @@ def read_with_arrow(
     def finish(i: int) -> RawColumn:
         values = found[i]
         if isinstance(values, tuple):
-            return _finish_text(*values, columns[i], markers)
+            texts, codes = values
+            return _finish_text(texts, codes, columns[i], markers)
         return Numbers(values.to_numpy())
 
     return table.num_rows, [partial(finish, i) for i in range(len(columns))]

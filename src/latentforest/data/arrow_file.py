@@ -12,7 +12,6 @@ from latentforest.data.raw_column import RawTable
 from latentforest.errors import FileFormatError
 
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
-_FEATHER_1 = b"FEA1"
 _FILE = b"ARROW1"
 
 
@@ -51,10 +50,6 @@ def _load(path: Path) -> Any:
 
     with path.open("rb") as file:
         start = file.read(6)
-    if start.startswith(_FEATHER_1):
-        from pyarrow import feather
-
-        return feather.read_table(path, memory_map=True)
     with pa.memory_map(str(path)) as source:
         open_ipc = pa.ipc.open_file if start == _FILE else pa.ipc.open_stream
         return open_ipc(source).read_all()

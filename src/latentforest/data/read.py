@@ -77,6 +77,7 @@ class FileOptions:
     catalog: FilePath | None = None
     vocabulary: Mapping[str, int] | Sequence[str] | FilePath | None = None
     counts: str = "presence"
+    weights: Weights | None = None
 
 
 def read(
@@ -155,7 +156,9 @@ def read(
     """
     if like is not None and (kinds or states or columns is not None or exclude):
         raise ParameterError("like= takes the place of kinds=, states=, columns= and exclude=")
-    options = FileOptions(format, delimiter, encoding, sheet, labels, catalog, vocabulary, counts)
+    options = FileOptions(
+        format, delimiter, encoding, sheet, labels, catalog, vocabulary, counts, weights
+    )
     files = _list_files(path)
     formats = [choose_format(file, format) for file in files]
     default = () if set(formats) <= set(_SELF_CONTAINED) else DEFAULT_MISSING
@@ -246,6 +249,7 @@ def _open_file(path: Path, format: str, options: FileOptions, wanted: Encoding) 
             format,
             wanted,
             use_labels=options.labels,
+            weights=options.weights,
             catalog=catalog,
             text_encoding=text_encoding,
         )

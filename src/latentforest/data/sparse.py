@@ -56,7 +56,9 @@ def open_sparse(
     def column(i: int) -> RawColumn:
         return _find_presence(columns, i) if counts == "presence" else _find_values(columns, i)
 
-    return RawTable(listed, columns.shape[0], column, positional=names is None and not vocabulary)
+    return RawTable(
+        listed, columns.shape[0], column, positional=names is None and vocabulary is None
+    )
 
 
 def open_sparse_like(matrix: Any, variables: Sequence[Variable]) -> RawTable:

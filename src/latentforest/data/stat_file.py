@@ -39,6 +39,7 @@ def read_stat(
     encoding: Encoding,
     *,
     use_labels: bool = True,
+    weights: object = None,
     catalog: Path | None = None,
     text_encoding: str | None = None,
 ) -> RawTable:
@@ -55,6 +56,8 @@ def read_stat(
         column that is to be continuous, and codes may be listed as missing.
     use_labels
         Whether value labels become the names of states.
+    weights
+        Name of the column of weights, if there is one: its labels are left out.
     catalog
         SAS catalog with the value labels of a ``.sas7bdat`` file.
     text_encoding
@@ -67,13 +70,14 @@ def read_stat(
     if not names or not len(next(iter(values.values()), ())):
         raise FileFormatError(f"{path} has no rows")
     if format == "spss":
-        _tell_weight(path, names, encoding)
+        _tell_weight(path, names, encoding, weights)
     labels: Mapping[str, ValueLabels] = meta.variable_value_labels if use_labels else {}
 
     def column(i: int) -> RawColumn:
         name = names[i]
         raw = _open_values(values[name], name)
-        return _apply_labels(raw, name, labels.get(name, {}), ranges, encoding)
+        found = {} if isinstance(weights, str) and name == weights else labels.get(name, {})
+        return _apply_labels(raw, name, found, ranges, encoding)
 
     texts = {name: text for name, text in meta.column_names_to_labels.items() if text}
     return RawTable(names, len(values[names[0]]), column, labels=texts)
@@ -124,9 +128,9 @@ def _choose_reader(
     return pyreadstat.read_sas7bdat, {"catalog_file": None if catalog is None else str(catalog)}
 
 
-def _tell_weight(path: Path, names: Sequence[str], encoding: Encoding) -> None:
+def _tell_weight(path: Path, names: Sequence[str], encoding: Encoding, given: object) -> None:
     weight = find_weight(path, names)
-    if weight is not None and encoding.keeps(weight):
+    if weight is not None and given is None and encoding.keeps(weight):
         warnings.warn(
             f"{path} is weighted by {weight!r}, which is read as a column like any other; pass "
             f"weights={weight!r} to use it",
