@@ -1,10 +1,12 @@
 """Reading large tables, and columns whose patterns never repeat.
 
-Run with ``make bench`` or ``python benchmarks/tables.py``.
+Run with ``make bench`` or ``python benchmarks/tables.py`` (or one of ``parquet``, ``csv``, ``patterns``).
 """
 
 from __future__ import annotations
 
+import resource
+import sys
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -39,6 +41,57 @@ def reading() -> None:
     print_table("Parquet, 1,000,000 rows x 50 columns, read and encoded", rows)
 
 
+def text_files() -> None:
+    """Read and encode CSV files, beside ``pandas.read_csv`` in turns."""
+    import pandas
+
+    rows = []
+    for n_rows, n_columns, kind in (
+        (200_000, 50, "texts"),
+        (200_000, 30, "numbers"),
+        (1_000_000, 30, "texts"),
+        (1_000_000, 50, "texts"),
+        (1_000_000, 30, "numbers"),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "table.csv"
+            write_random(path, n_rows, n_columns, kind)
+            times = [
+                (seconds(partial(read, path)), seconds(partial(pandas.read_csv, path)))
+                for _ in range(5)
+            ]
+        ours, theirs = (float(np.median(column)) for column in zip(*times, strict=True))
+        rows.append(
+            {
+                "rows": n_rows,
+                "columns": n_columns,
+                "values": kind,
+                "read s": ours,
+                "pandas.read_csv s": theirs,
+                "ratio": float(np.median([left / right for left, right in times])),
+                "peak memory MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            }
+        )
+    print_table("CSV, read and encoded (peak memory is that of the process so far)", rows)
+
+
+def write_random(path: Path, n_rows: int, n_columns: int, kind: str) -> None:
+    """Write a CSV file of one of five texts, or of a number with six digits, in each cell."""
+    import pyarrow
+    from pyarrow import csv
+
+    rng = np.random.default_rng(0)
+    labels = pyarrow.array(["never", "seldom", "often", "always", "strongly disagree"])
+    columns = {}
+    for j in range(n_columns):
+        if kind == "texts":
+            columns[f"x{j}"] = labels.take(pyarrow.array(rng.integers(0, 5, n_rows)))
+        else:
+            columns[f"x{j}"] = pyarrow.array(np.round(rng.normal(size=n_rows), 6))
+    options = csv.WriteOptions(quoting_style="needed")
+    csv.write_csv(pyarrow.table(columns), path, options)
+
+
 def patterns_that_never_repeat() -> None:
     """One E-step with and without grouping of children, on columns of many states."""
     rng = np.random.default_rng(0)
@@ -70,5 +123,10 @@ def patterns_that_never_repeat() -> None:
 
 
 if __name__ == "__main__":
-    reading()
-    patterns_that_never_repeat()
+    wanted = sys.argv[1:] or ("parquet", "csv", "patterns")
+    if "parquet" in wanted:
+        reading()
+    if "csv" in wanted:
+        text_files()
+    if "patterns" in wanted:
+        patterns_that_never_repeat()

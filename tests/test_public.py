@@ -64,6 +64,7 @@ PUBLIC = [
     "marginally_equivalent",
     "parse_structure",
     "read",
+    "read_sql",
     "regularize",
     "save",
     "tree_distance",

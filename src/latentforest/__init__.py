@@ -38,6 +38,7 @@ _HOMES = {
     "marginally_equivalent": "latentforest.search.glc.dominance",
     "parse_structure": "latentforest.model.notation",
     "read": "latentforest.data",
+    "read_sql": "latentforest.data",
     "regularize": "latentforest.search.glc.regularization",
     "save": "latentforest.formats",
     "tree_distance": "latentforest.scores",

@@ -1,6 +1,6 @@
 # Written by make lists, from the registry of learners and the list of public names.
 from latentforest import datasets
-from latentforest.data import Dataset, Variable, read
+from latentforest.data import Dataset, Variable, read, read_sql
 from latentforest.data.values import Code
 from latentforest.formats import load, save
 from latentforest.formats.objects import from_networkx, from_pgmpy, from_pyagrum
@@ -96,6 +96,7 @@ __all__ = [
     "marginally_equivalent",
     "parse_structure",
     "read",
+    "read_sql",
     "regularize",
     "save",
     "tree_distance",

@@ -11,6 +11,7 @@ LatentForestError
 LatentForestWarning
 ├── UnseenStatesWarning  states at prediction time that training never saw
 ├── DataWarning          a column or row that is kept but carries no information
+├── ReadingWarning       a table file that leaves something open, and how it was read
 ├── FileFormatWarning    a model file that does not hold exactly what the network has
 ├── CheckpointWarning    a checkpoint that could not be written; the search goes on
 ├── InterruptedWarning   a fit that was interrupted before it had found a model
@@ -69,6 +70,10 @@ class DataWarning(LatentForestWarning):
 
 class UnobservedStatesWarning(DataWarning):
     """States were declared that no row has; they do not count as parameters."""
+
+
+class ReadingWarning(LatentForestWarning):
+    """A table file leaves something open; the message says how it was read."""
 
 
 class FileFormatWarning(LatentForestWarning):

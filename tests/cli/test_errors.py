@@ -81,13 +81,13 @@ def test_wrong_encoding_is_explained(run, tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes("a,b\né,1\n".encode("latin-1"))
     result = run("learn", path, code=1)
-    assert "pass its --encoding (such as 'latin-1')" in result.stderr
+    assert "pass its --encoding (such as 'latin-1' or 'cp1252'" in result.stderr
     run("learn", path, "--encoding", "latin-1", "--states", "1")
 
 
 def test_unknown_format_is_explained(run, tmp_path):
     result = run("learn", write(tmp_path, "a\n1\n", "table.xyz"), code=1)
-    assert "pass --format (arff, csv" in result.stderr
+    assert "pass --format (arff, arrow, csv" in result.stderr
 
 
 def test_missing_file_names_the_built_in_tables(run):

@@ -77,7 +77,7 @@ def test_encodings(csv):
         ("a,b\n1,2\n1\n", "line 3: 1 values, expected 2"),
         ("a,b\n1,2\n\n1,2,3\n", "line 4: 3 values, expected 2"),
         ("a,a\n1,2\n", "line 1: column names must be unique; repeated: 'a'"),
-        (",a\n1,2\n", "line 1: column 1 of 2 has no name"),
+        ("a,,b\n1,2,3\n", "line 1: column 2 of 3 has no name"),
         ("a,b\n", "has a header but no rows"),
         ("\n\n", "line 1: expected a header"),
     ],

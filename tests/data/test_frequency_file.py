@@ -1,7 +1,7 @@
 import pytest
 
 from latentforest.data import read
-from latentforest.errors import FileFormatError, ParameterError
+from latentforest.errors import DataError, FileFormatError
 
 HEAD = "Name: test\n\n// variables\nA: no yes\nB: x y z // three\n\n"
 
@@ -23,8 +23,8 @@ def test_counts_become_weights(counts):
     assert data.weights.tolist() == [170, 3, 1.5]
 
 
-def test_kinds_cannot_be_changed(counts):
-    with pytest.raises(ParameterError, match="do not apply"):
+def test_states_of_text_are_not_numbers(counts):
+    with pytest.raises(DataError, match="is not a number"):
         counts(HEAD + "0 0 1\n", kinds="continuous")
 
 

@@ -1,5 +1,3 @@
-import sys
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -7,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from latentforest.data import Dataset, read
-from latentforest.errors import FileFormatError, MissingExtraError
+from latentforest.errors import FileFormatError
 
 
 @pytest.fixture
@@ -58,13 +56,6 @@ def test_a_file_of_another_format(path):
 def test_duplicate_names(path):
     pq.write_table(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]), path)
     with pytest.raises(FileFormatError, match="unique; repeated: 'a'"):
-        read(path)
-
-
-def test_without_pyarrow_the_message_says_what_to_install(path, monkeypatch):
-    path.write_bytes(b"PAR1")
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'latentforest\[parquet\]'"):
         read(path)
 
 

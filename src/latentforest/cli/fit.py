@@ -23,6 +23,7 @@ from latentforest.cli.learn_options import (
 )
 from latentforest.cli.learners import read_prior, read_smoothing
 from latentforest.cli.options import (
+    Catalog,
     Data,
     Delimiter,
     Encoding,
@@ -32,13 +33,16 @@ from latentforest.cli.options import (
     Missing,
     Order,
     Seed,
+    Sheet,
+    ValueLabels,
+    Vocabulary,
     Weights,
     read_order,
     split_names,
 )
 from latentforest.cli.output import MODEL_FILES, check_output
 from latentforest.cli.progress import show_progress
-from latentforest.cli.tables import Reading, read_data
+from latentforest.cli.tables import Reading, name_sources, read_data
 from latentforest.formats import check_variables
 
 StructureText = Annotated[
@@ -73,6 +77,10 @@ def fit(
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
     format: Format = None,
+    sheet: Sheet = None,
+    labels: ValueLabels = True,
+    catalog: Catalog = None,
+    vocabulary: Vocabulary = None,
     out: ModelOut = None,
     force: Force = False,
     as_json: Json = False,
@@ -100,15 +108,19 @@ def fit(
         format=format,
         exclude=split_names(exclude),
         order=read_order(order or ()),
+        sheet=sheet,
+        labels=labels,
+        catalog=catalog,
+        vocabulary=vocabulary,
     )
     from latentforest import ConfirmatoryModel
 
     with show_progress(quiet) as tell:
-        tell(f"reading {data}")
+        tell(f"reading {name_sources(data)}")
         given = {name: value for name, value in settings.items() if value is not None}
         learner = ConfirmatoryModel(structure, random_state=seed, progress=tell, **given)
         table = read_data(data, reading)
         if out is not None:
             check_variables(learner.find_columns(table), out)
-        outcome = run_learner(data, table, "fit", learner, out)
+        outcome = run_learner(name_sources(data), table, "fit", learner, out)
     report_outcome(outcome, as_json, quiet)

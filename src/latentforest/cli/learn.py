@@ -64,6 +64,7 @@ from latentforest.cli.learners import (
     read_states,
 )
 from latentforest.cli.options import (
+    Catalog,
     Data,
     Delimiter,
     Encoding,
@@ -73,13 +74,16 @@ from latentforest.cli.options import (
     Missing,
     Order,
     Seed,
+    Sheet,
+    ValueLabels,
+    Vocabulary,
     Weights,
     read_order,
     split_names,
 )
 from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
 from latentforest.cli.progress import show_progress
-from latentforest.cli.tables import Reading, read_data, read_folds
+from latentforest.cli.tables import Reading, name_sources, read_data, read_folds
 from latentforest.formats import check_variables, save
 
 if TYPE_CHECKING:
@@ -145,6 +149,10 @@ def learn(
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
     format: Format = None,
+    sheet: Sheet = None,
+    labels: ValueLabels = True,
+    catalog: Catalog = None,
+    vocabulary: Vocabulary = None,
     out: ModelOut = None,
     force: Force = False,
     as_json: Json = False,
@@ -211,15 +219,21 @@ def learn(
         format=format,
         exclude=split_names(exclude),
         order=read_order(order or ()),
+        sheet=sheet,
+        labels=labels,
+        catalog=catalog,
+        vocabulary=vocabulary,
     )
     with show_progress(quiet) as tell:
-        tell(f"reading {data}")
-        labels, table = read_folds(folds, read_data(data, reading))
+        tell(f"reading {name_sources(data)}")
+        fold_labels, table = read_folds(folds, read_data(data, reading))
         if out is not None:
             check_variables(table.variables, out)
-        estimator.set_params(progress=tell, **({} if labels is None else {"folds": labels}))
+        estimator.set_params(
+            progress=tell, **({} if fold_labels is None else {"folds": fold_labels})
+        )
         _warn_of_many_classes(estimator, table)
-        outcome = run_learner(data, table, learner, estimator, out)
+        outcome = run_learner(name_sources(data), table, learner, estimator, out)
     report_outcome(outcome, as_json, quiet)
 
 

@@ -20,10 +20,12 @@ def _reading(metavar: str, help: str) -> Any:
 
 
 Data = Annotated[
-    str,
+    list[str],
     typer.Argument(
-        metavar="DATA",
-        help="Table file (.csv, .tsv, .txt, .parquet, .arff, .data) or name of a built-in table.",
+        metavar="DATA...",
+        help="Table files with the same columns (.csv, .tsv, .parquet, .feather, .xlsx, .ods, "
+        ".sav, .dta, .xpt, .sas7bdat, .arff, .data, .npz, .mtx; also .gz, .zst), - for standard input, "
+        "or the name of a built-in table.",
         show_default=False,
     ),
 ]
@@ -54,7 +56,28 @@ Delimiter = Annotated[
 Encoding = Annotated[str, _reading("NAME", "Encoding of a text file, such as latin-1.")]
 Format = Annotated[
     str | None,
-    _reading("NAME", "csv, tsv, parquet, arff or frequency, if the file's name does not tell."),
+    _reading(
+        "NAME",
+        "csv, tsv, parquet, arrow, excel, spss, stata, sas, sparse, arff or frequency, if the "
+        "file's name does not tell.",
+    ),
+]
+Sheet = Annotated[
+    str | None, _reading("NAME", "Sheet of a workbook: its name, or its number from 1.")
+]
+ValueLabels = Annotated[
+    bool,
+    typer.Option(
+        "--labels/--no-labels",
+        help="Whether value labels of SPSS, Stata and SAS files name the states.",
+        rich_help_panel=READING,
+    ),
+]
+Catalog = Annotated[
+    Path | None, _reading("FILE", "SAS catalog (.sas7bcat) with the labels of a .sas7bdat file.")
+]
+Vocabulary = Annotated[
+    Path | None, _reading("FILE", "Names of a sparse matrix's columns, one in each line.")
 ]
 Seed = Annotated[
     int,

@@ -9,6 +9,7 @@ import typer
 
 from latentforest.cli.boundary import say, warn
 from latentforest.cli.options import (
+    Catalog,
     Data,
     Delimiter,
     Encoding,
@@ -16,7 +17,10 @@ from latentforest.cli.options import (
     Format,
     Missing,
     Model,
+    Sheet,
     TableOut,
+    ValueLabels,
+    Vocabulary,
 )
 from latentforest.cli.output import TABLE_FILES, check_output, write_columns
 from latentforest.cli.tables import Reading, read_like
@@ -43,6 +47,10 @@ def predict(
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
     format: Format = None,
+    sheet: Sheet = None,
+    labels: ValueLabels = True,
+    catalog: Catalog = None,
+    vocabulary: Vocabulary = None,
 ) -> None:
     """Find the hidden state of each row.
 
@@ -58,7 +66,16 @@ def predict(
     network = load(model)
     if not network.latents:
         raise ModelError(f"{model} has no latent variable, so there is nothing to predict")
-    reading = Reading(None, (), (), tuple(missing or ()), delimiter, encoding, format)
+    reading = Reading(
+        missing=tuple(missing or ()),
+        delimiter=delimiter,
+        encoding=encoding,
+        format=format,
+        sheet=sheet,
+        labels=labels,
+        catalog=catalog,
+        vocabulary=vocabulary,
+    )
     variables = [network.structure.variable(name) for name in network.observed]
     table = read_like(data, reading, variables, unseen)
     write_columns(_predict(network, table), out)

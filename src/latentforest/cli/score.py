@@ -12,6 +12,7 @@ from latentforest.cli.boundary import warn
 from latentforest.cli.learn_options import Jobs
 from latentforest.cli.options import (
     OUTPUT,
+    Catalog,
     Data,
     Delimiter,
     Encoding,
@@ -21,6 +22,9 @@ from latentforest.cli.options import (
     Missing,
     Model,
     Seed,
+    Sheet,
+    ValueLabels,
+    Vocabulary,
     Weights,
 )
 from latentforest.cli.output import (
@@ -30,7 +34,7 @@ from latentforest.cli.output import (
     print_json,
     write_columns,
 )
-from latentforest.cli.tables import Reading, read_like
+from latentforest.cli.tables import Reading, name_sources, read_like
 
 if TYPE_CHECKING:
     from latentforest.data import Dataset
@@ -45,6 +49,10 @@ def score(
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
     format: Format = None,
+    sheet: Sheet = None,
+    labels: ValueLabels = True,
+    catalog: Catalog = None,
+    vocabulary: Vocabulary = None,
     per_row: Annotated[
         Path | None,
         typer.Option(
@@ -73,7 +81,17 @@ def score(
 
     check_output(per_row, TABLE_FILES, "--per-row", inputs=[model, data], force=force)
     network = load(model)
-    reading = Reading(weights, (), (), tuple(missing or ()), delimiter, encoding, format)
+    reading = Reading(
+        weights=weights,
+        missing=tuple(missing or ()),
+        delimiter=delimiter,
+        encoding=encoding,
+        format=format,
+        sheet=sheet,
+        labels=labels,
+        catalog=catalog,
+        vocabulary=vocabulary,
+    )
     table = read_like(data, reading, [network.structure.variable(n) for n in network.observed])
     values, facts = _evaluate(network, table)
     fit = _measure_fit(network, table, bootstrap, seed, jobs)
@@ -81,9 +99,9 @@ def score(
     if per_row is not None:
         write_columns(values, per_row)
     if as_json:
-        print_json({"file": model, "source": data, **facts, "per_row": per_row})
+        print_json({"file": model, "source": name_sources(data), **facts, "per_row": per_row})
     else:
-        _print(str(model), data, facts, fit)
+        _print(str(model), name_sources(data), facts, fit)
 
 
 def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:

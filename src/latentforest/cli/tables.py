@@ -28,6 +28,10 @@ class Reading:
     format: str | None = None
     exclude: Sequence[str] = ()
     order: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sheet: str | None = None
+    labels: bool = True
+    catalog: Path | None = None
+    vocabulary: Path | None = None
 
     def kinds(self) -> dict[str, Any]:
         """Kind of each column that was named."""
@@ -42,23 +46,28 @@ class Reading:
         }
 
 
-def read_data(source: str, how: Reading) -> Dataset:
-    """Read a file, or load a built-in table."""
+def name_sources(sources: Sequence[str]) -> str:
+    """Names of the files for reports."""
+    return ", ".join("standard input" if source == "-" else source for source in sources)
+
+
+def read_data(sources: Sequence[str], how: Reading) -> Dataset:
+    """Read files, or load a built-in table."""
     kinds = how.kinds()
-    if is_built_in(source):
-        return _load_built_in(source, how)
-    return _read_file(source, how, kinds=kinds or None, states=how.order)
+    if is_built_in(sources[0]) and len(sources) == 1:
+        return _load_built_in(sources[0], how)
+    return _read_files(sources, how, kinds=kinds or None, states=how.order)
 
 
 def read_like(
-    source: str, how: Reading, variables: Sequence[Variable], unseen: str = "missing"
+    sources: Sequence[str], how: Reading, variables: Sequence[Variable], unseen: str = "missing"
 ) -> Dataset:
     """Read the columns of a model, with its states."""
     from latentforest.data import encode_like
 
-    if is_built_in(source):
-        return encode_like(_load_built_in(source, how), variables, unseen=unseen)
-    return _read_file(source, how, like=variables, unseen=unseen)
+    if is_built_in(sources[0]) and len(sources) == 1:
+        return encode_like(_load_built_in(sources[0], how), variables, unseen=unseen)
+    return _read_files(sources, how, like=variables, unseen=unseen)
 
 
 def is_built_in(source: str) -> bool:
@@ -78,26 +87,38 @@ def _load_built_in(source: str, how: Reading) -> Dataset:
     return drop_columns(datasets.load(source), how.exclude)
 
 
-def _read_file(source: str, how: Reading, **encoding: Any) -> Dataset:
-    from latentforest import datasets
+def _read_files(sources: Sequence[str], how: Reading, **encoding: Any) -> Dataset:
     from latentforest.data import read
 
+    for source in sources:
+        _check_source(source)
+    return read(
+        list(sources),
+        format=how.format,
+        weights=how.weights,
+        missing=_missing_texts(sources, how),
+        delimiter=_read_delimiter(how.delimiter),
+        encoding=how.encoding,
+        exclude=how.exclude,
+        sheet=int(how.sheet) if how.sheet and how.sheet.isdecimal() else how.sheet,
+        labels=how.labels,
+        catalog=how.catalog,
+        vocabulary=how.vocabulary,
+        **encoding,
+    )
+
+
+def _check_source(source: str) -> None:
+    from latentforest import datasets
+
+    if source == "-":
+        return
     if not Path(source).exists():
         raise FileNotFoundError(
             f"there is no file {source}; the built-in tables are {', '.join(datasets.names())}"
         )
     if Path(source).is_dir():
         raise IsADirectoryError(f"{source} is a folder; expected a table file")
-    return read(
-        source,
-        format=how.format,
-        weights=how.weights,
-        missing=_missing_texts(source, how),
-        delimiter=_read_delimiter(how.delimiter),
-        encoding=how.encoding,
-        exclude=how.exclude,
-        **encoding,
-    )
 
 
 def _read_delimiter(text: str | None) -> str | None:
@@ -105,14 +126,14 @@ def _read_delimiter(text: str | None) -> str | None:
     return "\t" if text in ("tab", "\\t") else text
 
 
-def _missing_texts(source: str, how: Reading) -> Sequence[str] | None:
+def _missing_texts(sources: Sequence[str], how: Reading) -> Sequence[str] | None:
     """The usual texts and those given; ARFF files have a sign of their own."""
     from latentforest.data.read import choose_format
     from latentforest.data.state_names import DEFAULT_MISSING
 
     if not how.missing:
         return None
-    is_arff = choose_format(Path(source), how.format) == "arff"
+    is_arff = all(choose_format(Path(source), how.format) == "arff" for source in sources)
     return how.missing if is_arff else (*DEFAULT_MISSING, *how.missing)
 
 

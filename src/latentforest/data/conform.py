@@ -22,6 +22,7 @@ from latentforest.data.raw_column import (
     to_floats,
 )
 from latentforest.data.sources import open_table
+from latentforest.data.sparse import is_sparse, open_sparse_like
 from latentforest.data.state_names import DEFAULT_MISSING
 from latentforest.data.values import list_states
 from latentforest.data.variable import Variable
@@ -72,7 +73,9 @@ def encode_like(
     missing = check_missing(missing)
     if isinstance(table, Dataset):
         weights = table.weights if weights is None else weights
-        table = _open_dataset(table)
+        table = open_dataset(table)
+    if is_sparse(table):
+        table = open_sparse_like(table, variables)
     raw = _keep_weights(open_table(table), weights)
     positions = _match_columns(raw, variables)
     columns: list[NDArray[Any]] = []
@@ -88,7 +91,8 @@ def encode_like(
             if unseen == "missing":
                 _check_known(variable, column, names)
     _report(unknown, unseen)
-    data = Dataset(variables, columns, read_weights(raw, weights, missing))
+    labels = {} if raw.positional else raw.labels
+    data = Dataset(variables, columns, read_weights(raw, weights, missing), labels=labels)
     return data.with_unseen_rows(rows) if unknown else data
 
 
@@ -111,14 +115,16 @@ def _keep_weights(table: RawTable, weights: Weights | None) -> RawTable:
     return replace(table, column=lambda i: kept if i == place else table.column(i))
 
 
-def _open_dataset(data: Dataset) -> RawTable:
+def open_dataset(data: Dataset) -> RawTable:
+    """View an encoded table column by column."""
+
     def column(i: int) -> RawColumn:
         states = data.variables[i].states
         if states is None:
             return Numbers(data.columns[i])
         return Labels(states, data.columns[i], declared=True)
 
-    return RawTable(data.names, data.n_rows, column)
+    return RawTable(data.names, data.n_rows, column, labels=data.labels)
 
 
 def _match_columns(table: RawTable, variables: Sequence[Variable]) -> list[int]:

@@ -42,6 +42,8 @@ class Dataset:
         Arrays of shape (n_rows,).
     weights
         Shape (n_rows,), not negative and not all zero; all ones if left out.
+    labels
+        What columns are about, by name, such as the wording of a question.
 
     Examples
     --------
@@ -53,13 +55,14 @@ class Dataset:
     [1.0, 1.0]
     """
 
-    __slots__ = ("_columns", "_names", "_places", "_unseen", "_variables", "_weights")
+    __slots__ = ("_columns", "_labels", "_names", "_places", "_unseen", "_variables", "_weights")
 
     def __init__(
         self,
         variables: Sequence[Variable],
         columns: Sequence[ArrayLike],
         weights: ArrayLike | None = None,
+        labels: Mapping[str, str] | None = None,
     ) -> None:
         self._variables = tuple(variables)
         self._names = tuple(variable.name for variable in self._variables)
@@ -73,6 +76,8 @@ class Dataset:
         self._check_lengths()
         self._weights = _check_weights(weights, len(self._columns[0]))
         self._unseen: NDArray[np.bool_] | None = None
+        known = labels or {}
+        self._labels = {name: known[name] for name in self._names if name in known}
 
     @classmethod
     def from_table(
@@ -84,6 +89,8 @@ class Dataset:
         weights: Weights | None = None,
         missing: Collection[str] = DEFAULT_MISSING,
         names: Sequence[str] | None = None,
+        vocabulary: Mapping[str, int] | Sequence[str] | None = None,
+        counts: str = "presence",
     ) -> Dataset:
         """Encode a table.
 
@@ -96,8 +103,8 @@ class Dataset:
         Parameters
         ----------
         table
-            A pandas, polars or Arrow table, a two-dimensional NumPy array, a mapping from names
-            to columns, a list of rows, or a Dataset.
+            A pandas, polars or Arrow table, a two-dimensional NumPy array, a sparse matrix of
+            counts, a mapping from names to columns, a list of rows, or a Dataset.
         kinds
             ``"categorical"`` or ``"continuous"`` for all columns, or a mapping for some.
         states
@@ -110,6 +117,12 @@ class Dataset:
             that is a number, such as ``"-9"``, also matches that number.
         names
             Column names of an array or a list of rows; ``x0``, ``x1``, … if left out.
+        vocabulary
+            Column names of a sparse matrix: words in their order, or a mapping from words to
+            columns, such as the ``vocabulary_`` of a ``CountVectorizer``.
+        counts
+            Of a sparse matrix: ``"presence"`` makes 1 of all counts above 0, ``"values"`` keeps
+            them.
 
         Examples
         --------
@@ -126,7 +139,7 @@ class Dataset:
                 )
             return table._reweighted(weights)
         texts = check_missing(missing)
-        raw = open_table(table, names)
+        raw = open_table(table, names, vocabulary, counts)
         return cls(*encode_table(raw, Encoding(kinds, states or {}, texts), weights))
 
     @property
@@ -143,6 +156,11 @@ class Dataset:
     def weights(self) -> NDArray[np.float64]:
         """Row weights, shape (n_rows,)."""
         return self._weights
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What columns are about, by name; columns without such a text are not in it."""
+        return dict(self._labels)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -206,7 +224,10 @@ class Dataset:
             raise ParameterError(f"select() takes a list of names, got {names!r}")
         keep = [self.index(name) for name in names]
         return Dataset(
-            [self._variables[i] for i in keep], [self._columns[i] for i in keep], self._weights
+            [self._variables[i] for i in keep],
+            [self._columns[i] for i in keep],
+            self._weights,
+            self._labels,
         )
 
     def take(self, rows: ArrayLike) -> Dataset:
@@ -216,7 +237,7 @@ class Dataset:
             which = which.astype(np.intp)
         try:
             columns = [freeze(column[which]) for column in self._columns]
-            taken = Dataset(self._variables, columns, freeze(self._weights[which]))
+            taken = Dataset(self._variables, columns, freeze(self._weights[which]), self._labels)
             return taken if self._unseen is None else taken.with_unseen_rows(self._unseen[which])
         except IndexError as error:
             message = f"take(): rows do not fit a table of {self.n_rows} rows: {error}"
@@ -224,7 +245,7 @@ class Dataset:
 
     def with_weights(self, weights: ArrayLike | None) -> Dataset:
         """Replace the row weights; ``None`` makes all of them 1."""
-        data = Dataset(self._variables, self._columns, weights)
+        data = Dataset(self._variables, self._columns, weights, self._labels)
         data._unseen = self._unseen
         return data
 
@@ -255,7 +276,7 @@ class Dataset:
                 columns[j] = codes[columns[j]]
         if variables == list(self._variables):
             return self
-        return Dataset(variables, columns, self._weights)
+        return Dataset(variables, columns, self._weights, self._labels)
 
     def merged(self) -> tuple[Dataset, NDArray[np.intp]]:
         """Merge equal rows and add up their weights.
@@ -279,7 +300,7 @@ class Dataset:
             return self, inverse
         weights = np.bincount(inverse, weights=self._weights, minlength=len(first))
         columns = [freeze(column[first]) for column in self._columns]
-        return Dataset(self._variables, columns, freeze(weights)), inverse
+        return Dataset(self._variables, columns, freeze(weights), self._labels), inverse
 
     def counts(self, name: str) -> NDArray[np.float64]:
         """Total weight of each state of a categorical column, shape (n_states,)."""
@@ -319,7 +340,7 @@ class Dataset:
         return f"Dataset({'; '.join(filter(None, parts))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dataset, (self._variables, self._columns, self._weights)
+        return Dataset, (self._variables, self._columns, self._weights, self._labels)
 
     def _check_lengths(self) -> None:
         n_rows = len(self._columns[0])

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentforest.data.raw_column import (
+    MAX_INTEGER_STATES,
     Codes,
     Labels,
     Numbers,
     RawColumn,
     drop_missing,
+    is_padded,
     mask_integers,
     smallest_code_type,
 )
@@ -23,6 +26,8 @@ from latentforest.errors import DataError
 
 #: A column of text with more distinct numbers than this is stored as floats.
 _MANY_NUMBERS = 4096
+#: So many texts tell whether a column seems to hold numbers.
+_LOOKED_AT = 300
 #: Floats below this tell all whole numbers apart, and ``name_number`` writes them in full.
 _EXACT = 1e15
 
@@ -74,11 +79,21 @@ class TextColumn:
             return Numbers(whole)
         return Labels([text.strip() for text in self._index], whole)
 
-    def _read_floats(self, texts: Iterable[str]) -> NDArray[np.float64] | None:
+    def is_numeric(self) -> bool:
+        """Whether the first texts are numbers or missing, none a code such as 007, and many."""
+        if self._as_floats:
+            return True
+        numbers = self._read_floats(islice(self._index, _LOOKED_AT), _parse_unpadded)
+        return numbers is not None and len(np.unique(numbers)) > MAX_INTEGER_STATES + 1
+
+    def _read_floats(
+        self, texts: Iterable[str], parse: Callable[[str], float | None] | None = None
+    ) -> NDArray[np.float64] | None:
         """Texts as floats, NaN for missing; ``None`` if one of them is not a plain number."""
+        parse = parse or _read_plain
         numbers = []
         for text in map(str.strip, texts):
-            number = np.nan if text in self._markers else _read_plain(text)
+            number = np.nan if text in self._markers else parse(text)
             if number is None:
                 return None
             numbers.append(number)
@@ -103,6 +118,11 @@ class TextColumn:
         codes = np.full(len(numbers), -1, dtype=np.int32)
         codes[known] = self._index.encode([name_number(x) for x in numbers[known].tolist()])
         return codes
+
+
+def _parse_unpadded(text: str) -> float | None:
+    """Read a number that does not begin with a needless zero."""
+    return None if is_padded(text) else parse_number(text)
 
 
 def _read_plain(text: str) -> float | None:

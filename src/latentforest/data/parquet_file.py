@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
+from latentforest.data.arrow_file import drop_indexes
 from latentforest.data.frames import convert_arrow_dictionary, convert_series, open_series
-from latentforest.data.lookup import list_briefly
 from latentforest.data.raw_column import RawColumn, RawTable
-from latentforest.errors import FileFormatError, MissingExtraError
-
-_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
-
-
-def require_parquet() -> Any:
-    """The module ``pyarrow.parquet``, or an error that says how to install it."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError(
-            "Parquet files need pyarrow: pip install 'latentforest[parquet]'"
-        ) from None
-    return pyarrow.parquet
+from latentforest.errors import FileFormatError
 
 
 def read_parquet(path: Path) -> RawTable:
@@ -30,8 +16,8 @@ def read_parquet(path: Path) -> RawTable:
 
     Text is read in dictionary form, as Parquet stores it. Unnamed pandas indexes are skipped.
     """
-    parquet = require_parquet()
     import pyarrow as pa
+    from pyarrow import parquet
 
     try:
         schema = parquet.read_schema(path)
@@ -39,8 +25,7 @@ def read_parquet(path: Path) -> RawTable:
         file = parquet.ParquetFile(path, read_dictionary=text)
     except (pa.ArrowException, OSError) as error:
         raise FileFormatError(f"{path} is not a Parquet file: {error}") from None
-    names = tuple(name for name in schema.names if not _PANDAS_INDEX.fullmatch(name))
-    _check_names(path, names)
+    names = tuple(drop_indexes(path, schema.names))
     return RawTable(
         names, file.metadata.num_rows, lambda i: _read_column(path, file, names[i], set(text))
     )
@@ -50,14 +35,6 @@ def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _check_names(path: Path, names: tuple[str, ...]) -> None:
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise FileFormatError(
-            f"{path}: column names must be unique; repeated: {list_briefly(repeated)}"
-        )
 
 
 def _read_column(path: Path, file: Any, name: str, text: set[str]) -> RawColumn:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -57,12 +57,17 @@ RawColumn: TypeAlias = Labels | Numbers
 
 @dataclass(frozen=True, slots=True)
 class RawTable:
-    """A table whose columns are fetched one at a time, so that few copies live at once."""
+    """A table whose columns are fetched one at a time, so that few copies live at once.
+
+    ``weights`` and ``labels`` are what a file says of its rows' weights and of its columns.
+    """
 
     names: tuple[str, ...]
     n_rows: int
     column: Callable[[int], RawColumn]
     positional: bool = False
+    weights: NDArray[np.float64] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def smallest_code_type(n_states: int) -> type[np.signedinteger[Any]]:
@@ -237,12 +242,17 @@ def name_labels(labels: Sequence[object]) -> list[str]:
     which codes such as ``02134`` have.
     """
     names = [name_value(label) for label in labels]
-    if any(_LEADING_ZERO.match(name) for name in names):
+    if any(map(is_padded, names)):
         return names
     numeric = [name_numeric_text(name) for name in names]
     if any(name is None for name in numeric):
         return names
     return [name for name in numeric if name is not None]
+
+
+def is_padded(text: str) -> bool:
+    """Whether a text begins as a number with a needless zero, as codes such as 02134 do."""
+    return _LEADING_ZERO.match(text) is not None
 
 
 def find_first(codes: Codes, wanted: Sequence[bool]) -> int | None:

@@ -18,14 +18,27 @@ from latentforest.data.raw_column import (
     label_booleans,
     smallest_code_type,
 )
+from latentforest.data.sparse import is_sparse, open_sparse
 from latentforest.data.state_names import name_value
 from latentforest.errors import DataError, ParameterError
 
 
-def open_table(table: object, names: Sequence[str] | None = None) -> RawTable:
-    """View a table column by column; ``names`` are for tables that have none."""
+def open_table(
+    table: object,
+    names: Sequence[str] | None = None,
+    vocabulary: Mapping[str, int] | Sequence[str] | None = None,
+    counts: str = "presence",
+) -> RawTable:
+    """View a table column by column; ``names`` are for tables that have none.
+
+    ``vocabulary`` and ``counts`` are for sparse matrices.
+    """
     if isinstance(table, RawTable):
         return table
+    if is_sparse(table):
+        return open_sparse(table, names, vocabulary, counts)
+    if vocabulary is not None:
+        raise ParameterError("vocabulary= is for sparse matrices; names= names other columns")
     if isinstance(table, np.matrix):
         table = np.asarray(table)
     if isinstance(table, np.ndarray):

@@ -11,7 +11,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.parquet_file import require_parquet
 from latentforest.data.state_names import is_null
 from latentforest.errors import DataError, ParameterError
 from latentforest.files import open_atomically
@@ -88,8 +87,8 @@ def _to_fields(values: NDArray[Any]) -> Iterable[object]:
 
 
 def _write_parquet(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
-    parquet = require_parquet()
     import pyarrow as pa
+    from pyarrow import parquet
 
     arrays = {
         make_encodable(name): pa.array(_encodable(values), from_pandas=True)

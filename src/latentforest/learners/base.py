@@ -517,7 +517,7 @@ def _check_array(X: Any) -> Any:
     elif hasattr(X, "__array__") and not _has_names(X):
         X = np.asarray(X)
     if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
-        return check_array(X, dtype=None, ensure_all_finite=False)
+        return check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False)
     return X
 
 
