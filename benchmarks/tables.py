@@ -1,6 +1,6 @@
 """Reading large tables, and columns whose patterns never repeat.
 
-Run with ``make bench`` or ``python benchmarks/tables.py`` (or one of ``parquet``, ``csv``, ``patterns``).
+Run with ``make bench`` or ``python benchmarks/tables.py`` (or ``parquet``, ``csv``, ``patterns``).
 """
 
 from __future__ import annotations

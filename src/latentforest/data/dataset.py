@@ -199,7 +199,7 @@ class Dataset:
 
     def with_unseen_rows(self, rows: NDArray[np.bool_] | None) -> Dataset:
         """Mark the rows in which a value counts as missing that the variables do not have."""
-        data = Dataset(self._variables, self._columns, self._weights)
+        data = Dataset(self._variables, self._columns, self._weights, self._labels)
         data._unseen = None if rows is None or not rows.any() else freeze(np.array(rows, bool))
         return data
 
