@@ -114,6 +114,8 @@ def _read_text(text: str) -> Exact | None:
     try:
         return int(text)
     except ValueError:
+        if repr(number) == text:  # the usual case, which needs no decimals
+            return _from_float(number)
         with contextlib.suppress(ArithmeticError, ValueError):
             exact = Decimal(text.strip())
             if "e" not in text.lower() or Decimal(repr(number)) != exact:
