@@ -18,7 +18,7 @@ class Terminal:
 @pytest.fixture
 def terminal(monkeypatch):
     monkeypatch.setattr(progress, "os", SimpleNamespace(environ={}))
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=Terminal(), modules=sys.modules))
 
 
 def test_nobody_looks_at_tests():
@@ -32,7 +32,7 @@ def test_a_terminal_is_looked_at(terminal, monkeypatch):
         assert say is not stay_silent
         with open_progress(None) as inner:  # a learner within a learner
             assert inner is stay_silent
-    monkeypatch.setattr(sys, "stderr", None)
+    progress.sys.stderr = None
     assert not progress.is_interactive()
 
 

@@ -13,12 +13,10 @@ MAX_NAMES = 5  # of latent variables in a hint
 
 def note_full_states(network: Network, max_states: int | None) -> list[str]:
     """Name latent variables that have as many states as were allowed."""
+    if max_states is None:
+        return []
     structure = network.structure
-    full = [
-        name
-        for name in structure.latents
-        if max_states is not None and len(structure.states(name)) >= max_states > 1
-    ]
+    full = [name for name in structure.latents if len(structure.states(name)) >= max_states > 1]
     if not full:
         return []
     others = f" and {len(full) - MAX_NAMES} more" if len(full) > MAX_NAMES else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import re
@@ -126,8 +127,7 @@ def show_notebook() -> Iterator[Say]:
 
     It needs IPython only, where the live displays of rich need ipywidgets.
     """
-    from IPython.display import display
-
+    display = importlib.import_module("IPython.display").display
     began = last = time.monotonic()
     handle: Any = None
 
