@@ -22,8 +22,8 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA...",
         help="Table files with the same columns (.csv, .tsv, .parquet, .feather, .xlsx, .ods, "
-        ".sav, .dta, .xpt, .sas7bdat, .arff, .data, .npz, .mtx; also .gz, .zst), - for standard input, "
-        "or the name of a built-in table.",
+        ".sav, .dta, .xpt, .sas7bdat, .arff, .data, .npz, .mtx; also .gz, .zst), - for standard "
+        "input, or the name of a built-in table.",
         show_default=False,
     ),
 ]
