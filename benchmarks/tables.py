@@ -1,6 +1,7 @@
 """Reading large tables, and columns whose patterns never repeat.
 
-Run with ``make bench`` or ``python benchmarks/tables.py`` (or ``parquet``, ``csv``, ``patterns``).
+Run with ``make bench`` or ``python benchmarks/tables.py``, for a part of it with one of the words
+``parquet``, ``csv`` and ``patterns``.
 """
 
 from __future__ import annotations
