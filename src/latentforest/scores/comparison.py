@@ -44,7 +44,7 @@ def log_score(network: Network, data: Dataset) -> float:
     >>> round(log_score(network, Dataset([fever], [[0, 1]], weights=[3, 1])), 4)
     -2.2493
     """
-    return Rows(network, _prepare(network, data)).log_likelihood()
+    return Rows(network.predictive, _prepare(network, data)).log_likelihood()
 
 
 def empirical_kl(true: Network, model: Network, data: Dataset) -> float:
