@@ -7,8 +7,8 @@ import pytest
 from latentforest.estimation.em import EMSettings
 from latentforest.inference.forest import PatternedData
 from latentforest.search.trees.model import LEAST_GAIN, Model, fit_fully, is_better
-from reference.restricted import draw_latent_tree, draw_rows, measure
 from reference.reported import reported
+from reference.restricted import draw_latent_tree, draw_rows, measure
 
 
 @pytest.fixture(scope="module")
