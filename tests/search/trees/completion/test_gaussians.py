@@ -29,8 +29,8 @@ from reference import completion as counts_oracle
 from reference import mixed_completion as oracle
 from reference.mixed_trees import make_mixed_tree
 from reference.operators import OPERATORS
-from reference.restricted_mixed import draw_mixed_rows, draw_mixed_tree
 from reference.reported import reported
+from reference.restricted_mixed import draw_mixed_rows, draw_mixed_tree
 
 RULES = Rules(any_mediator=True)
 SEEDS = range(8)
