@@ -99,6 +99,8 @@ def test_score_json_agrees_with_the_fit_table(run, model, learner):
         "impossible_rows",
         "log_likelihood",
         "mean_log_likelihood",
+        "predictive_log_likelihood",
+        "mean_predictive_log_likelihood",
         "n_parameters",
         "criteria",
         "goodness_of_fit",
@@ -133,9 +135,12 @@ def test_score_per_row(run, model, learner, tmp_path):
     path = tmp_path / "rows.csv"
     run("score", model, "role-conflict", "--per-row", path)
     header, rows = read_csv(path.read_text())
-    expected = learner.score_samples(lf.datasets.load("role-conflict"))
-    assert header == ["log_likelihood"]
-    np.testing.assert_allclose([float(row[0]) for row in rows], expected)
+    data = lf.datasets.load("role-conflict")
+    reported = lf.Predictor(learner.network_.with_predictive(None))
+    assert header == ["log_likelihood", "predictive_log_likelihood"]
+    values = np.array(rows, dtype=float)
+    np.testing.assert_allclose(values[:, 0], reported.score_samples(data))
+    np.testing.assert_allclose(values[:, 1], learner.score_samples(data))
 
 
 def test_score_with_missing_values(run, model, tmp_path):

@@ -61,10 +61,6 @@ def check_output(
     _check_place(path)
     if path.is_file() and not force:
         raise typer.BadParameter(f"{path} is there already; --force replaces it", param_hint=option)
-    if path.suffix.lower() in (".parquet", ".pq"):
-        from latentforest.data.parquet_file import require_parquet
-
-        require_parquet()
 
 
 def _check_inputs(path: Path, inputs: Iterable[object], option: str) -> None:

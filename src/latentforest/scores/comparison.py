@@ -26,7 +26,8 @@ def log_score(network: Network, data: Dataset) -> float:
     Parameters
     ----------
     network
-        A forest. If it has a posterior of its parameters, these are integrated out row by row.
+        A forest. If it has a posterior of its parameters, these are integrated out row by row; if
+        it has predictive parameters, these count (``with_predictive(None)`` leaves them out).
     data
         Has a column, with the same states, for each observed variable; other columns are ignored.
         The log-probability of a row counts as often as its weight says.
