@@ -42,6 +42,7 @@ def test_json_has_the_documented_keys_and_nothing_else_is_printed(run):
         "bic",
         "n_states",
         "converged",
+        "notes",
         "interrupted",
         "stopped",
         "seconds",
