@@ -92,14 +92,14 @@ def _read_file(source: str, how: Reading, **encoding: Any) -> Dataset:
         format=how.format,
         weights=how.weights,
         missing=_missing_texts(source, how),
-        delimiter=_read_delimiter(how.delimiter),
+        delimiter=read_delimiter(how.delimiter),
         encoding=how.encoding,
         exclude=how.exclude,
         **encoding,
     )
 
 
-def _read_delimiter(text: str | None) -> str | None:
+def read_delimiter(text: str | None) -> str | None:
     """Read ``--delimiter``: a character, or a name of the tab, which is hard to type."""
     return "\t" if text in ("tab", "\\t") else text
 

@@ -49,13 +49,13 @@ def load(path: str | os.PathLike[str]) -> Network:
     return network
 
 
-def save(network: Network, path: str | os.PathLike[str]) -> None:
+def save(network: Network | Any, path: str | os.PathLike[str]) -> None:
     """Write a network to a file, in the format that the end of its name says.
 
     Parameters
     ----------
     network
-        The network to write.
+        The network to write, or a fitted learner, whose network is written.
     path
         A name that ends in ``.json`` (the library's own format, which keeps everything), ``.bif``,
         or ``.bif.gz`` (compressed). BIF files hold categorical variables only, and no posterior
@@ -80,11 +80,25 @@ def save(network: Network, path: str | os.PathLike[str]) -> None:
     }
     <BLANKLINE>
     """
+    network = _find_network(network)
     check_variables(network.variables, path)
     module = FORMATS[_find_suffix(path)]
     if module != "native":
         _warn_of_loss(network, path)
     _open(module).save(network, path)
+
+
+def _find_network(given: Any) -> Network:
+    """Return a network, or that of a fitted learner."""
+    from latentforest.model import Network
+
+    network = getattr(given, "network_", given)
+    if isinstance(network, Network):
+        return network
+    what = type(given).__name__
+    if hasattr(given, "fit"):
+        raise ModelError(f"this {what} has no network yet; fit it before it is saved")
+    raise ModelError(f"expected a Network or a fitted learner to save, got {what}")
 
 
 def check_variables(variables: Iterable[Variable], path: str | os.PathLike[str]) -> None:
