@@ -212,7 +212,7 @@ def save_two_trees(path, second="L2"):
     Network.from_tables(variables, edges, tables).save(path)
 
 
-def test_predict_leaves_fields_of_impossible_rows_empty_without_predictive_parameters(
+def test_predict_leaves_fields_of_impossible_rows_empty_without_other_parameters(
     run, tmp_path
 ):
     save_two_trees(tmp_path / "m.json")
