@@ -137,8 +137,9 @@ def test_score_per_row(run, model, learner, tmp_path):
     header, rows = read_csv(path.read_text())
     data = lf.datasets.load("role-conflict")
     reported = lf.Predictor(learner.network_.with_predictive(None))
-    assert header == ["log_likelihood", "predictive_log_likelihood"]
-    values = np.array(rows, dtype=float)
+    assert header == ["log_likelihood", "predictive_log_likelihood", "note"]
+    assert {row[2] for row in rows} == {""}
+    values = np.array([row[:2] for row in rows], dtype=float)
     np.testing.assert_allclose(values[:, 0], reported.score_samples(data))
     np.testing.assert_allclose(values[:, 1], learner.score_samples(data))
 
@@ -199,7 +200,7 @@ def test_impossible_rows_are_counted(run, tmp_path):
     assert facts["log_likelihood"] is None
     assert "warning: 1 of 2 rows have probability zero" in result.stderr
     result = run("predict", tmp_path / "m.json", path)
-    assert result.stdout == "h,h=1,h=2\n1,1.0,0.0\n,,\n"
+    assert result.stdout == "h,h=1,h=2,note\n1,1.0,0.0,\n,,,impossible\n"
     assert "warning: 1 rows have probability zero" in result.stderr
 
 
@@ -214,12 +215,17 @@ def save_two_trees(path, second="L2"):
     Network.from_tables(variables, edges, tables).save(path)
 
 
-def test_predict_leaves_all_fields_of_impossible_rows_empty(run, tmp_path):
+def test_predict_leaves_fields_of_impossible_rows_empty_without_other_parameters(run, tmp_path):
     save_two_trees(tmp_path / "m.json")
     path = tmp_path / "new.csv"
     path.write_text("a,b,c,d\n0,0,0,1\n0,1,0,0\n0,0,1,1\n")
     _, rows = read_csv(run("predict", tmp_path / "m.json", path).stdout)
-    assert rows == [[""] * 6, [""] * 6, ["1", "1.0", "0.0", "2", "0.0", "1.0"]]
+    one, two, none = ["1", "1.0", "0.0"], ["2", "0.0", "1.0"], [""] * 3
+    assert rows == [
+        [*one, *none, "impossible"],
+        [*none, *one, "impossible"],
+        [*one, *two, ""],
+    ]
 
 
 def test_predict_refuses_columns_of_the_same_name(run, tmp_path):
@@ -232,9 +238,9 @@ def test_predict_refuses_columns_of_the_same_name(run, tmp_path):
 
 def test_predict_to_the_screen(run, model, learner):
     header, rows = read_csv(run("predict", model, "role-conflict").stdout)
-    assert header == ["class", "class=1", "class=2"]
+    assert header == ["class", "class=1", "class=2", "note"]
     data = lf.datasets.load("role-conflict")
-    np.testing.assert_allclose(np.array(rows)[:, 1:].astype(float), learner.predict_proba(data))
+    np.testing.assert_allclose(np.array(rows)[:, 1:3].astype(float), learner.predict_proba(data))
     assert [int(row[0]) - 1 for row in rows] == learner.predict(data).tolist()
 
 
@@ -244,7 +250,8 @@ def test_predict_to_a_file(run, model, tmp_path, suffix):
     result = run("predict", model, "role-conflict", "--out", path)
     assert result.stdout == ""
     assert f"16 rows written to {path}" in result.stderr
-    assert lf.read(path).names == ("class", "class=1", "class=2")
+    read = lf.read(path, exclude=["note"])
+    assert read.names == ("class", "class=1", "class=2")
 
 
 def test_predict_one_row_with_an_unanswered_question(run, model, tmp_path):
@@ -252,7 +259,7 @@ def test_predict_one_row_with_an_unanswered_question(run, model, tmp_path):
     path.write_text("A,B,C,D\n+,-,,+\n")
     _, rows = read_csv(run("predict", model, path).stdout)
     expected = lf.load(model).query("class", {"A": "+", "B": "-", "D": "+"})
-    np.testing.assert_allclose([float(value) for value in rows[0][1:]], expected)
+    np.testing.assert_allclose([float(value) for value in rows[0][1:3]], expected)
 
 
 def test_unseen_states(run, model, tmp_path):
@@ -354,7 +361,7 @@ def test_continuous_columns_from_learning_to_sampling(run, survey, tmp_path):
     assert facts["goodness_of_fit"] is None
     assert "not computed: the table has continuous columns" in run("score", path, survey).stdout
     lines = run("predict", path, survey).stdout.splitlines()
-    assert lines[0] == "class,class=1,class=2"
+    assert lines[0] == "class,class=1,class=2,note"
     assert len(lines) == 41
     assert run("sample", path, 3).stdout.startswith("a,b,c,height\n")
 

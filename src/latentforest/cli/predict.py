@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from latentforest.cli.boundary import say, warn
+from latentforest.cli.identity import NOTE, Identifiers, Keep, put_beside, read_kept
 from latentforest.cli.options import (
     Catalog,
     Data,
@@ -35,6 +36,8 @@ def predict(
     model: Model,
     data: Data,
     out: TableOut = None,
+    ids: Identifiers = None,
+    keep: Keep = None,
     force: Force = False,
     unseen: Annotated[
         str,
@@ -54,7 +57,9 @@ def predict(
 ) -> None:
     """Find the hidden state of each row.
 
-    For each latent variable: its most probable state, then the probability of every state.
+    For each latent variable: its most probable state, then the probability of every state. The last
+    column is a note on the row: empty, 'unseen' if it has a value that the model does not know and
+    that counts as missing, 'impossible' if the model gives it probability zero.
     """
     from latentforest.formats import load
 
@@ -77,8 +82,9 @@ def predict(
         vocabulary=vocabulary,
     )
     variables = [network.structure.variable(name) for name in network.observed]
+    kept = read_kept(data, reading, ids, keep)
     table = read_like(data, reading, variables, unseen)
-    write_columns(_predict(network, table), out)
+    write_columns(put_beside(kept, _predict(network, table)), out)
     if out is not None:
         say(f"{table.n_rows:,} rows written to {out}")
 
@@ -89,6 +95,7 @@ def _predict(network: Network, table: Dataset) -> dict[str, Any]:
 
     from latentforest.inference.forest import PatternedData
     from latentforest.inference.rows import Rows
+    from latentforest.learners.base import note_rows
 
     data = PatternedData(table)
     rows = Rows(network, data)
@@ -112,6 +119,7 @@ def _predict(network: Network, table: Dataset) -> dict[str, Any]:
         if not has_both:
             what = "have empty fields"
         warn(f"{n_impossible:,} rows have probability zero under the model and {what}")
+    columns.append((NOTE, note_rows(table.unseen_rows, impossible)))
     return _name_columns(columns)
 
 

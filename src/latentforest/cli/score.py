@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from latentforest.cli.boundary import warn
+from latentforest.cli.identity import NOTE, Identifiers, Keep, put_beside, read_kept
 from latentforest.cli.learn_options import Jobs
 from latentforest.cli.options import (
     OUTPUT,
@@ -62,6 +63,8 @@ def score(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    ids: Identifiers = None,
+    keep: Keep = None,
     force: Force = False,
     bootstrap: Annotated[
         int,
@@ -79,6 +82,10 @@ def score(
     """Say how well a model fits a table: log-likelihood, criteria, goodness of fit."""
     from latentforest.formats import load
 
+    if per_row is None and (ids or keep):
+        raise typer.BadParameter(
+            "columns are kept in the file of --per-row; add it", param_hint="--id, --keep"
+        )
     check_output(per_row, TABLE_FILES, "--per-row", inputs=[model, data], force=force)
     network = load(model)
     reading = Reading(
@@ -92,12 +99,13 @@ def score(
         catalog=catalog,
         vocabulary=vocabulary,
     )
+    kept = {} if per_row is None else read_kept(data, reading, ids, keep)
     table = read_like(data, reading, [network.structure.variable(n) for n in network.observed])
     values, facts = _evaluate(network, table)
     fit = _measure_fit(network, table, bootstrap, seed, jobs)
     facts["goodness_of_fit"] = None if isinstance(fit, str) else fit
     if per_row is not None:
-        write_columns(values, per_row)
+        write_columns(put_beside(kept, values), per_row)
     if as_json:
         print_json({"file": model, "source": name_sources(data), **facts, "per_row": per_row})
     else:
@@ -110,6 +118,7 @@ def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:
 
     from latentforest.inference.forest import PatternedData
     from latentforest.inference.rows import Rows
+    from latentforest.learners.base import note_rows
     from latentforest.scores.criteria import CRITERIA, FitSummary
     from latentforest.scores.goodness import compute_entropy
 
@@ -127,7 +136,9 @@ def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:
             f"{impossible:,} of {table.n_rows:,} rows have probability zero under the reported "
             "parameters"
         )
-    return {"log_likelihood": values, "predictive_log_likelihood": predicted}, {
+    notes = note_rows(table.unseen_rows, np.isneginf(values))
+    columns = {"log_likelihood": values, "predictive_log_likelihood": predicted, NOTE: notes}
+    return columns, {
         "rows": table.n_rows,
         "total_weight": table.total_weight,
         "missing_values": table.n_missing,

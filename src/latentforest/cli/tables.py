@@ -97,7 +97,7 @@ def _read_files(sources: Sequence[str], how: Reading, **encoding: Any) -> Datase
         format=how.format,
         weights=how.weights,
         missing=_missing_texts(sources, how),
-        delimiter=_read_delimiter(how.delimiter),
+        delimiter=read_delimiter(how.delimiter),
         encoding=how.encoding,
         exclude=how.exclude,
         sheet=int(how.sheet) if how.sheet and how.sheet.isdecimal() else how.sheet,
@@ -121,7 +121,7 @@ def _check_source(source: str) -> None:
         raise IsADirectoryError(f"{source} is a folder; expected a table file")
 
 
-def _read_delimiter(text: str | None) -> str | None:
+def read_delimiter(text: str | None) -> str | None:
     """Read ``--delimiter``: a character, or a name of the tab, which is hard to type."""
     return "\t" if text in ("tab", "\\t") else text
 

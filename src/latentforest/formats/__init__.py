@@ -95,13 +95,13 @@ def _read_xml(path: str | os.PathLike[str]) -> ModelContent:
     return content
 
 
-def save(network: Network, path: str | os.PathLike[str]) -> None:
+def save(network: Network | Any, path: str | os.PathLike[str]) -> None:
     """Write a network to a file, in the format that the end of its name says.
 
     Parameters
     ----------
     network
-        The network to write.
+        The network to write, or a fitted learner, whose network is written.
     path
         A name that ends in ``.json`` (the library's own format, which keeps everything); ``.bif``,
         ``.bif.gz`` (compressed), ``.bifxml``, ``.xmlbif``, ``.xdsl``, ``.net`` or ``.uai``, which
@@ -130,7 +130,7 @@ def save(network: Network, path: str | os.PathLike[str]) -> None:
     """
     from latentforest.formats.content import ModelContent
 
-    write_content(ModelContent(network), path)
+    write_content(ModelContent(_find_network(network)), path)
 
 
 def write_content(content: ModelContent, path: str | os.PathLike[str]) -> None:
@@ -143,6 +143,19 @@ def write_content(content: ModelContent, path: str | os.PathLike[str]) -> None:
     if FORMATS[suffix] != "native":
         _warn_of_loss(network, path)
     _open(FORMATS[suffix]).write(content, path)
+
+
+def _find_network(given: Any) -> Network:
+    """Return a network, or that of a fitted learner."""
+    from latentforest.model import Network
+
+    network = getattr(given, "network_", given)
+    if isinstance(network, Network):
+        return network
+    what = type(given).__name__
+    if hasattr(given, "fit"):
+        raise ModelError(f"this {what} has no network yet; fit it before it is saved")
+    raise ModelError(f"expected a Network or a fitted learner to save, got {what}")
 
 
 def check_variables(variables: Iterable[Variable], path: str | os.PathLike[str]) -> None:

@@ -52,6 +52,7 @@ from latentforest.learners.interruption import (
 )
 from latentforest.learners.notes import note_full_states
 from latentforest.learners.progress import Progress, Say, open_progress
+from latentforest.learners.row_table import RowTable, tabulate_rows
 from latentforest.model import Network, Structure
 from latentforest.model.state_edits import add_states, drop_states
 from latentforest.scores.criteria import FitSummary, bic
@@ -490,6 +491,25 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         for column, posterior in zip(states.T, posteriors, strict=True):
             column[:] = np.argmax(posterior, axis=1)
         return states[:, 0] if states.shape[1] == 1 else states
+
+    def predict_table(self, X: Any) -> RowTable:
+        """Return the states by name, their probabilities and a note for every row, as a table.
+
+        The first column is the index of a pandas frame, or the number of the row from 0;
+        ``to_pandas`` has that index. Then come, for each latent variable, the most probable state
+        and the probability of each, and at last what `row_notes` says.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> table = LatentClass(2, random_state=0).fit(data).predict_table(data.take([0, 1]))
+        >>> table.columns
+        ('row', 'class', 'class=1', 'class=2', 'note')
+        """
+        dataset = self._encode(X)
+        posteriors = self._posteriors(dataset)
+        return tabulate_rows(X, self.network_.structure, posteriors, self.row_notes(dataset))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> AnyArray:
         """Fit, then return the most probable states of the same rows."""

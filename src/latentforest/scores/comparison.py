@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from latentforest.data.conform import encode_like
 from latentforest.data.dataset import Dataset
 from latentforest.data.lookup import list_briefly
 from latentforest.errors import DataError, ModelError
@@ -17,7 +20,7 @@ from latentforest.model.structure import Structure
 Split = frozenset[Mask]  # the two sides of an edge: masks of the observed variables there
 
 
-def log_score(network: Network, data: Dataset) -> float:
+def log_score(network: Network, data: Any) -> float:
     """Logarithmic score: the log-probability of all rows, in nats.
 
     Latent variables are summed out, and so are missing values. On rows that the network was not
@@ -29,7 +32,8 @@ def log_score(network: Network, data: Dataset) -> float:
         A forest. If it has a posterior of its parameters, these are integrated out row by row; if
         it has predictive parameters, these count (``with_predictive(None)`` leaves them out).
     data
-        Has a column, with the same states, for each observed variable; other columns are ignored.
+        ``Dataset``, frame, dict of columns or array. It has a column, with the same states, for
+        each observed variable; other columns are ignored.
         The log-probability of a row counts as often as its weight says.
 
     Returns
@@ -144,10 +148,12 @@ def tree_distance(
     return distance / (len(ours) + len(theirs) - 2 * shared_trivial)
 
 
-def _prepare(network: Network, data: Dataset) -> PatternedData:
+def _prepare(network: Network, data: Any) -> PatternedData:
     """Take the columns that a network needs."""
     if not network.observed:
         raise ModelError("the network has no observed variable, so there is nothing to score")
+    if not isinstance(data, Dataset):
+        data = encode_like(data, [network.structure.variable(name) for name in network.observed])
     return PatternedData(data.select(network.observed))
 
 
