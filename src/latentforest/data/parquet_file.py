@@ -19,9 +19,7 @@ def require_parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtraError(
-            "Parquet files need pyarrow: pip install 'latentforest[parquet]'"
-        ) from None
+        raise MissingExtraError("Parquet files need pyarrow: pip install pyarrow") from None
     return pyarrow.parquet
 
 
