@@ -64,7 +64,7 @@ def test_duplicate_names(path):
 def test_without_pyarrow_the_message_says_what_to_install(path, monkeypatch):
     path.write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'latentforest\[parquet\]'"):
+    with pytest.raises(MissingExtraError, match="pip install pyarrow"):
         read(path)
 
 
