@@ -3,8 +3,9 @@ import pickle
 import numpy as np
 import pytest
 
+from latentforest import load
 from latentforest.data.variable import Variable
-from latentforest.errors import ModelError, ParameterError
+from latentforest.errors import ModelError
 from latentforest.model import Network, Structure
 
 VARIABLES = [Variable.hidden("Y", 2), Variable("A", ("no", "yes")), Variable("B", ("l", "m", "h"))]
@@ -150,9 +151,9 @@ def test_unknown_name_is_refused(network):
         network.cpd("Z")
 
 
-@pytest.mark.parametrize("name", ["model.bif", "model.bif.gz"])
-def test_save_does_not_write_json_under_another_name(tmp_path, name):
-    network = Network.from_tables([Variable("a", ("0", "1"))], {}, {"a": [0.5, 0.5]})
-    with pytest.raises(ParameterError, match=r"Network\.save writes JSON"):
-        network.save(tmp_path / name)
-    assert not (tmp_path / name).exists()
+@pytest.mark.parametrize("name", ["model.bif", "model.bif.gz", "model.xdsl"])
+def test_save_writes_what_the_name_says(tmp_path, name):
+    network = Network.from_tables([Variable("coin", ("a", "b"))], {}, {"coin": [0.5, 0.5]})
+    network.save(tmp_path / name)
+    assert load(tmp_path / name) == network
+    assert not (tmp_path / name).read_bytes().startswith(b"{")

@@ -71,7 +71,7 @@ def read_text(text: str, source: str = "text") -> ModelContent:
     [[0.9, 0.1], [0.0, 1.0]]
     """
     blocks = list(_Parser(text, source).blocks())
-    file = _Nodes(FamilyReader(source), _find_writer(blocks))
+    file = _HuginNodes(FamilyReader(source), _find_writer(blocks))
     for block in blocks:
         if block.kind in ("node", "discrete node"):
             file.read_node(block)
@@ -169,7 +169,7 @@ class _Parser:
         raise FileFormatError(f"{self._source}, line {line}: {problem}")
 
 
-class _Nodes:
+class _HuginNodes:
     """Reads blocks as the program meant them that wrote the file."""
 
     def __init__(self, reader: FamilyReader, writer: str) -> None:

@@ -37,7 +37,7 @@ def read_element(root: Element, source: str) -> ModelContent:
     if root.tag != "smile" or nodes is None:
         reader.fail(f"expected <smile> with <nodes>, found <{root.tag}>")
     writer = "" if genie is None else genie.get("app", "")
-    file = _Nodes(reader, writer)
+    file = _GenieNodes(reader, writer)
     for node in nodes:
         file.read_variable(node)
     for node in nodes:
@@ -45,7 +45,7 @@ def read_element(root: Element, source: str) -> ModelContent:
     return ModelContent(reader.build(), {} if genie is None else file.read_positions(genie))
 
 
-class _Nodes:
+class _GenieNodes:
     """Reads the nodes of a file as the program meant them that wrote it."""
 
     def __init__(self, reader: FamilyReader, writer: str) -> None:
