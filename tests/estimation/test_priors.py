@@ -26,7 +26,7 @@ def test_tables_broadcast():
 
 @pytest.mark.parametrize("smoothing", [-1, float("nan"), float("inf")])
 def test_bad_numbers_are_refused(smoothing):
-    message = f"smoothing must be finite and not negative, got {smoothing}"
+    message = f"prior must be finite and not negative, got {smoothing}"
     with pytest.raises(ParameterError, match=message):
         pseudo_counts(STRUCTURE, smoothing)
 

@@ -79,7 +79,27 @@ def estimate_predictive(
     else:
         prior = pseudo_counts(network.structure, smoothing, "smoothing")
     settings = ONE_STEP if is_late else STEPS
-    return fit(engine, network.parameters, prior, settings, names_bounded=False).parameters
+    found = fit(engine, network.parameters, prior, settings, names_bounded=False).parameters
+    if isinstance(smoothing, str) and smoothing in (AUTO, FOLDS):
+        _widen_lines(network, data, prior, found)
+    return found
+
+
+def _widen_lines(
+    network: Network, data: PatternedData, prior: FloatArray, parameters: FloatArray
+) -> None:
+    """Add what is not known of a line to the variance around it, up to the column's own."""
+    structure = network.structure
+    for name in structure.continuous:
+        n_free = 1.0 + len(structure.continuous_parents(name))
+        if n_free == 1.0:
+            continue
+        parents, table = structure.categorical_parents(name), structure.table_view(parameters, name)
+        shares = network.query(list(parents)).reshape(table.shape[:-1]) if parents else np.ones(())
+        sizes = data.total_weight * shares + structure.table_view(prior, name)[..., 0]
+        factors = (sizes + n_free) / np.maximum(sizes - n_free, 1.0)
+        most = np.maximum(table[..., -1], data.summary(name).variance)
+        table[..., -1] = np.minimum(table[..., -1] * np.maximum(factors, 1.0), most)
 
 
 def weigh_families(engine: Engine, network: Network) -> FloatArray:
@@ -175,7 +195,12 @@ def _weigh_gaussians(
     variances = table[..., -1].reshape(n_rows, 1, 1)
     if lines:
         left = about[0].variance * _find_unexplained(data.correlations((name, *lines)))
-        return weigh_gaussian_rows(sizes, np.zeros((n_rows, 1)), variances, np.array([[left]]))
+        free = sizes - len(lines) - 1.0  # rows that tell of the variance
+        unbiased = np.where(free >= 1.0, variances[:, 0, 0] * sizes / np.maximum(free, 1.0), left)
+        weights = weigh_gaussian_rows(
+            sizes, np.zeros((n_rows, 1)), unbiased[:, None, None], np.array([[left]])
+        )
+        return np.maximum(weights, len(lines) + 1.0)  # a line takes so many rows
     offsets = table[..., 0].reshape(n_rows, 1) - about[0].mean
     return weigh_gaussian_rows(sizes, offsets, variances, np.array([[about[0].variance]]))
 
