@@ -115,7 +115,7 @@ USAGE = {
     "states": (["--states", "many"], "expected a number such as 3, a range such as 1:8"),
     "no states": (["--states", "0"], "expected a number such as 3"),
     "reversed range": (["--states", "8:1"], "expected a number such as 3"),
-    "smoothing": (["--prior", "some"], "expected a number, none, laplace or cv"),
+    "smoothing": (["--smoothing", "some"], "expected auto, cv, none or a number"),
     "folds": (
         ["--folds", "x", "--criterion", "cv"],
         "neither a number nor a column of the table nor a file",
@@ -150,7 +150,7 @@ def test_wrong_usage(run, case):
     ("arguments", "message"),
     [
         (["--time-limit", "0"], "--time-limit must be positive seconds"),
-        (["--prior", "-1"], "--smoothing must be finite and not negative"),
+        (["--prior", "-1"], "--prior must be finite and not negative"),
         (["--jobs", "0"], "--jobs must be a non-zero whole number"),
         (
             ["--folds", "1", "--criterion", "cv"],

@@ -38,7 +38,7 @@ def test_options_reach_the_learner(run):
     arguments = ["--starts", 3, "--prior", "laplace", "--max-iterations", 50, "--seed", 5]
     found = json.loads(run("fit", "hiv-tests", "X[2] -> A, B, C, D", *arguments, "--json").stdout)
     settings = found["settings"]
-    assert (settings["n_starts"], settings["smoothing"]) == (3, "laplace")
+    assert (settings["n_starts"], settings["prior"]) == (3, "laplace")
     assert (settings["max_iterations"], settings["random_state"]) == (50, 5)
 
 

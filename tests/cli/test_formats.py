@@ -10,7 +10,8 @@ def test_learn_writes_what_the_other_commands_read(run, tmp_path, suffix):
     path, plain = tmp_path / f"model.{suffix}", tmp_path / "model.json"
     for out in (path, plain):
         run("learn", "hiv-tests", "--states", "2", "--quiet", "--out", out)
-    assert lf.load(path) == lf.load(plain)
+    assert lf.load(path) == lf.load(plain).with_predictive(None)  # which BIF does not hold
+    lf.load(path).save(plain)
     for name, *rest in (["show"], ["score", "hiv-tests"], ["predict", "hiv-tests"], ["sample", 5]):
         printed = [run(name, each, *rest).stdout for each in (path, plain)]
         assert printed[0] == printed[1].replace("model.json", path.name)

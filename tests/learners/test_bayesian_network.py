@@ -37,6 +37,7 @@ def test_published_tables(name, bic):
     assert learn(load(name)).bic_ == pytest.approx(bic, abs=6e-4)
 
 
+@pytest.mark.filterwarnings("ignore:states that no row has")
 def test_mdl_is_minus_bic():
     data = random_table(1, (2, 3, 2, 2), 150)
     one, other = learn(data, criterion="mdl"), learn(data)
@@ -87,6 +88,7 @@ def test_weights_are_repeated_rows():
     assert one.score_ == other.score_
 
 
+@pytest.mark.filterwarnings("ignore:states that no row has")
 def test_states_that_do_not_occur_are_not_counted():
     data = random_table(5, (2, 3, 2, 2), 200)
     declared = Dataset(
@@ -132,12 +134,14 @@ def test_a_given_start_is_never_left_for_something_worse():
     assert again.gap_ == 0
 
 
+@pytest.mark.filterwarnings("ignore:states that no row has")
 def test_probabilities_of_arcs_change_what_is_found():
     data = random_table(2, (2, 3, 2, 2), 60)
     many, few = (learn(data, criterion="bdeu", arc_probabilities=p) for p in (0.9, 0.0001))
     assert len(many.arcs_) > len(few.arcs_)
 
 
+@pytest.mark.filterwarnings("ignore:states that no row has")
 def test_prior_network():
     data = random_table(2, (2, 3, 2, 2), 60)
     prior = Independence(prior=1).fit(data).network_
@@ -145,6 +149,7 @@ def test_prior_network():
     assert model.is_optimal_
 
 
+@pytest.mark.filterwarnings("ignore:states that no row has")
 def test_smoothing_changes_parameters_only():
     data = random_table(2, (2, 3, 2, 2), 60)
     plain, smooth = learn(data), learn(data, prior=1.0)
@@ -246,6 +251,7 @@ def test_the_time_limit_keeps_the_best_so_far():
     assert model.score_ >= learn(data, max_parents=0).score_
 
 
+@pytest.mark.filterwarnings("ignore:states that no row has")
 def test_exact_search_beyond_the_default():
     """Twelve columns are compared with the optimum, thirteen are not."""
     assert learn(random_table(9, (2,) * 13, 100)).gap_ is None

@@ -239,7 +239,7 @@ def test_settings_reach_the_learner():
     [
         ({"n_models": 0}, "n_models must be a whole number from 1, got 0"),
         ({"weights": "bic"}, "weights must be one of 'score', 'bootstrap', got 'bic'"),
-        ({"smoothing": "cv"}, "smoothing must be a number, 'none', 'laplace' or a mapping"),
+        ({"prior": "cv"}, "prior must be a number, 'none', 'laplace' or a mapping"),
         ({"equivalent_sample_size": 0}, "equivalent_sample_size must be positive, got 0"),
         ({"learner": ChowLiu}, "learner must be a learner of networks, got"),
     ],

@@ -14,8 +14,9 @@ from latentforest import (
     tree_distance,
 )
 from latentforest.datasets.generate import generate, random_latent_forest, random_latent_tree
-from latentforest.errors import DataWarning, ParameterError
+from latentforest.errors import DataWarning, InterruptedWarning, ParameterError
 from latentforest.search.regularity import find_irregular
+from reference.reported import reported
 
 BOTH = pytest.mark.parametrize("learner", [RecursiveGrouping, ChowLiuRecursiveGrouping])
 BINARY = ("0", "1")
@@ -59,7 +60,9 @@ def test_a_tree_is_recovered(learner, truth, table):
     model = learner(random_state=0).fit(table)
     assert tree_distance(model.network_, truth) == 0
     assert model.rank_ == 2
-    assert model.log_likelihood_ == pytest.approx(table.weights @ model.score_samples(table))
+    assert model.log_likelihood_ == pytest.approx(
+        table.weights @ reported(model).score_samples(table)
+    )
 
 
 @BOTH
@@ -159,7 +162,7 @@ def test_most_states():
 
 
 @BOTH
-@pytest.mark.parametrize("smoothing", [1.0, "laplace", "cv"])
+@pytest.mark.parametrize("smoothing", [1.0, "laplace"])
 def test_smoothing_leaves_no_zeros(learner, table, smoothing):
     model = learner(random_state=0, prior=smoothing).fit(table.take(np.arange(300)))
     assert model.network_.parameters.min() > 0
@@ -208,6 +211,7 @@ def test_independent_columns_stay_alone(learner):
     assert np.isinf(model.distances_[0, 1])
 
 
+@pytest.mark.filterwarnings("ignore:states that no row has")
 @BOTH
 def test_constant_columns_stay_alone(learner, table):
     constant = [Variable("c", ("only",)), Variable("d", BINARY)]
@@ -265,6 +269,7 @@ def test_a_column_without_values(learner, table):
     assert network.structure.neighbours("X1") == ()
 
 
+@pytest.mark.filterwarnings("ignore:states that no row has")
 @BOTH
 def test_one_row(learner):
     model = learner(random_state=0).fit(make_binary([0], [1], [1]))
@@ -321,9 +326,12 @@ def test_an_interrupt_keeps_the_best_so_far(table):
     assert not whole.interrupted_
 
 
-def test_an_interrupt_before_the_first_model_is_raised(table):
-    with pytest.raises(KeyboardInterrupt):
-        RecursiveGrouping(random_state=0, progress=interrupt_at("latent variable 2")).fit(table)
+def test_an_interrupt_before_the_first_model_gives_a_simple_one(table):
+    learner = RecursiveGrouping(random_state=0, progress=interrupt_at("latent variable 2"))
+    with pytest.warns(InterruptedWarning, match="before a model was found"):
+        model = learner.fit(table)
+    assert model.interrupted_
+    assert np.isfinite(model.score(table))
 
 
 def test_messages(table):

@@ -68,7 +68,7 @@ def test_before_a_classifier(answers):
 
 def test_grid_search_over_the_number_of_classes(answers):
     frame, _ = answers
-    learner = LatentClass(2, prior=1, n_starts=8, random_state=0)
+    learner = LatentClass(2, smoothing=1, n_starts=8, random_state=0)
     search = GridSearchCV(learner, {"n_states": [1, 2, 3]}, cv=3).fit(frame)
     assert search.best_params_ == {"n_states": 2}
     assert search.best_estimator_.n_states_ == 2

@@ -157,6 +157,7 @@ def test_columns_without_any_value_are_taken(table):
     assert found.network_.structure.neighbours("a") == ()
 
 
+@pytest.mark.filterwarnings("ignore:states that no row has")
 def test_states_that_do_not_occur_are_not_counted(table, model):
     variables = [Variable(v.name, ("none", *v.states)) for v in VARIABLES]
     columns = [np.where(column < 0, -1, column + 1) for column in table.columns]

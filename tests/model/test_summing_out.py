@@ -23,7 +23,7 @@ def test_the_rest_keeps_its_joint_distribution(network, data):
     part = tree_joint(smaller.structure, smaller.parameters, names)
     np.testing.assert_allclose(part, whole.sum(axis=-1), atol=1e-12)
     change = count_parameters_without(network.structure, name)
-    assert smaller.dimension - network.dimension == change
+    assert smaller.structure.dimension - network.structure.dimension == change
 
 
 def test_a_variable_in_a_chain_hands_its_parent_on():

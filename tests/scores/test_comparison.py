@@ -85,7 +85,7 @@ def test_log_score_of_one_row_after_another(network, data):
 
 def test_log_score_is_what_hold_out_gives():
     train, test = (TREE.sample(100, random_state=seed) for seed in (0, 1))
-    learner = Independence(prior=1)
+    learner = Independence(smoothing=1)
     expected = hold_out(learner, train, test)
     assert log_score(learner.fit(train).network_, test) == pytest.approx(expected)
 

@@ -19,18 +19,18 @@ from latentforest.scores import hold_out
 from latentforest.scores.validation import ValidationResult, split_weights
 
 ROWS = random_latent_class(4, 2, random_state=0).sample(40, random_state=0)
-SMOOTH = Independence(prior=1)
+SMOOTH = Independence(smoothing=1)
 
 
 def test_hold_out_by_hand():
     a = Variable("a", ("x", "y"))
     train, test = Dataset([a], [[0, 0, 1]]), Dataset([a], [[0, 1]], [2.0, 3.0])
     expected = 2 * np.log(2 / 3) + 3 * np.log(1 / 3)
-    assert hold_out(Independence(), train, test) == pytest.approx(expected)
+    assert hold_out(Independence(smoothing=0), train, test) == pytest.approx(expected)
 
 
 def test_hold_out_leaves_the_learner_alone():
-    learner = Independence(prior=1)
+    learner = Independence(smoothing=1)
     hold_out(learner, ROWS, ROWS)
     assert not hasattr(learner, "network_")
 
@@ -38,14 +38,14 @@ def test_hold_out_leaves_the_learner_alone():
 def test_a_pattern_that_training_never_saw_is_impossible_without_smoothing():
     a = Variable("a", ("x", "y"))
     train, test = Dataset([a], [[0, 0]]), Dataset([a], [[1]])
-    assert hold_out(Independence(), train, test) == -np.inf
+    assert hold_out(Independence(smoothing=0), train, test) == -np.inf
     assert hold_out(SMOOTH, train, test) == pytest.approx(np.log(1 / 4))
 
 
 def test_an_impossible_row_of_weight_zero_does_not_count():
     a = Variable("a", ("x", "y"))
     train, test = Dataset([a], [[0, 0]]), Dataset([a], [[0, 1]], [1.0, 0.0])
-    assert hold_out(Independence(), train, test) == 0.0
+    assert hold_out(Independence(smoothing=0), train, test) == 0.0
 
 
 def test_folds_given_as_labels():
@@ -81,7 +81,7 @@ def test_the_seed_decides_the_folds():
 
 def test_weights_count():
     weighted = ROWS.with_weights(np.full(40, 2.5))
-    result = cross_validate(Independence(prior=2.5), weighted, 4)
+    result = cross_validate(Independence(smoothing=2.5), weighted, 4)
     plain = cross_validate(SMOOTH, ROWS, 4)
     np.testing.assert_allclose(result.log_likelihoods, 2.5 * plain.log_likelihoods)
     assert result.mean_per_row == pytest.approx(plain.mean_per_row)
@@ -110,7 +110,7 @@ def test_states_of_the_whole_table_are_known_in_every_fold():
 def test_cross_validation_prefers_the_true_number_of_classes():
     rows = random_latent_class(6, 2, strength=0.8, random_state=1).sample(300, random_state=1)
     one, two, five = (
-        cross_validate(LatentClass(k, prior=0.5, n_starts=4, random_state=0), rows, 3)
+        cross_validate(LatentClass(k, smoothing=0.5, n_starts=4, random_state=0), rows, 3)
         for k in (1, 2, 5)
     )
     assert two.mean_per_row > max(one.mean_per_row, five.mean_per_row)
@@ -199,9 +199,9 @@ def test_every_learner_can_be_validated(entry):
 
 @pytest.mark.parametrize("text", ["X[2] -> X1, X2, X3, X4", "X1 -> X2; X1, X2 -> X3; X4"])
 def test_a_given_structure_can_be_validated(text):
-    learner = ConfirmatoryModel(text, prior=1, n_starts=4, random_state=0)
+    learner = ConfirmatoryModel(text, smoothing=1, n_starts=4, random_state=0)
     result = cross_validate(learner, ROWS, 4)
     assert np.isfinite(result.log_likelihoods).all()
     train, test = ROWS.take(np.arange(30)), ROWS.take(np.arange(30, 40))
-    fitted = ConfirmatoryModel(text, prior=1, n_starts=4, random_state=0).fit(train)
+    fitted = ConfirmatoryModel(text, smoothing=1, n_starts=4, random_state=0).fit(train)
     assert hold_out(learner, train, test) == pytest.approx(10 * fitted.score(test))

@@ -84,10 +84,11 @@ def _predict(network: Network, table: Dataset) -> dict[str, Any]:
     rows = Rows(network, data)
     impossible = np.isneginf(rows.log_likelihoods())
     posteriors = rows.posteriors(network.latents)
+    has_both = network.predictive is not network
     if impossible.any():
         others = Rows(network.predictive, data).posteriors(network.latents)
         for posterior, other in zip(posteriors, others, strict=True):
-            posterior[impossible] = other[impossible]
+            posterior[impossible] = other[impossible] if has_both else np.nan
     columns: list[tuple[str, Any]] = []
     for name, posterior in zip(network.latents, posteriors, strict=True):
         states = np.array(network.structure.states(name), dtype=object)
@@ -98,7 +99,7 @@ def _predict(network: Network, table: Dataset) -> dict[str, Any]:
     if impossible.any():
         n_impossible = int(np.count_nonzero(impossible))
         what = "get the posterior under the predictive parameters"
-        if network.predictive is network:
+        if not has_both:
             what = "have empty fields"
         warn(f"{n_impossible:,} rows have probability zero under the model and {what}")
     columns.append((NOTE, note_rows(table.unseen_rows, impossible)))

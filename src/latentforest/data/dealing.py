@@ -24,7 +24,7 @@ def deal(counts: Counts, n_folds: int, generator: np.random.Generator) -> list[C
     Examples
     --------
     >>> parts = deal(np.array([3, 1]), 2, np.random.default_rng(0))
-    >>> [part.sum() for part in parts], sum(parts).tolist()
+    >>> [int(part.sum()) for part in parts], sum(parts).tolist()
     ([2, 2], [3, 1])
     """
     parts, left = [], counts.copy()

@@ -38,7 +38,7 @@ def check_smoothing(smoothing: Smoothing, structure: Structure) -> None:
     """Refuse what is no way to choose pseudo-counts."""
     if isinstance(smoothing, str) and smoothing not in (AUTO, FOLDS, "none", "laplace"):
         raise ParameterError(
-            "smoothing must be 'auto', 'cv', 'none', a number of pseudo-counts or a mapping, "
+            "smoothing must be a number of pseudo-counts, 'auto', 'cv', 'none' or a mapping, "
             f"got {smoothing!r}"
         )
     if smoothing not in (AUTO, FOLDS) and not isinstance(smoothing, Mapping):
@@ -93,7 +93,7 @@ def weigh_families(engine: Engine, network: Network) -> FloatArray:
     >>> data = PatternedData(datasets.load("role-conflict"))
     >>> network = ChowLiu(smoothing=0).fit(data.dataset).network_
     >>> weigh_families(make_engine(network.structure, data), network).round(1).tolist()[:2]
-    [2.5, 2.5]
+    [1.5, 1.5]
     """
     structure = engine.structure
     counts = np.zeros(engine.n_counts)

@@ -30,7 +30,7 @@ def shape_marginal(counts: FloatArray) -> FloatArray:
     Examples
     --------
     >>> shape_marginal(np.array([70.0, 30.0, 0.0])).round(3).tolist()
-    [0.696, 0.299, 0.005]
+    [0.698, 0.3, 0.002]
     """
     cell = weigh_cells(counts)
     marginal: FloatArray = (counts + cell) / (counts.sum() + cell * len(counts))

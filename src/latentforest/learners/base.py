@@ -101,7 +101,16 @@ class Work:
         return self.deadline is not None and time.monotonic() > self.deadline
 
     def adopt(self, network: Network) -> Network:
-        """Return a network that the user gave with the states of the table."""
+        """Return a network that the user gave with the states of the table.
+
+        One that lacks some of them stays as it is, to be refused.
+        """
+        for variable in self.table.variables:
+            known = (
+                network.structure.states(variable.name) if variable.name in network.names else ()
+            )
+            if not set(variable.states or ()) <= set(known):
+                return network
         return drop_states(network, self.table.variables)
 
 
@@ -202,16 +211,20 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _complete(self, work: Work, learned: Learned) -> Network:
         """Give the network all states that were declared, and parameters for new rows."""
-        network = add_states(learned.network, work.given.variables)
-        work.say("parameters for new rows")
-        data = work.data
+        network, data = add_states(learned.network, work.given.variables), work.data
+        smoothing = getattr(self, "smoothing", None)
         if network.structure != learned.network.structure:
-            has_weight = work.given.weights > 0
-            data = PatternedData(work.given.take(has_weight), self.n_jobs)
+            data = PatternedData(work.given.take(work.given.weights > 0), self.n_jobs)
         is_late = work.is_late() or bool(learned.attributes.get("interrupted"))
-        return network.with_predictive(
-            estimate_predictive(network, data, self.smoothing, learned.ties, is_late)
-        )
+        if smoothing == "cv" and not is_late:
+            work.say("smoothing: random folds")
+        for hurries in (is_late, True):
+            try:
+                found = estimate_predictive(network, data, smoothing, learned.ties, hurries)
+                return network.with_predictive(found)
+            except KeyboardInterrupt:  # the model is there: what is left takes a moment
+                continue
+        return network
 
     @property
     def goodness_(self) -> Table:

@@ -153,7 +153,8 @@ def _average(network: Network, name: str, parents: Sequence[str]) -> dict[str, F
         return mixed
     pouch = structure.pouch(name)
     offsets = np.stack([network.cpd(each)[..., 0] - mixed[each][0] for each in pouch], axis=-1)
-    between = np.einsum("...,...i,...j->ij", weights, offsets, offsets)
+    flat = offsets.reshape(-1, len(pouch))
+    between = flat.T @ (weights.reshape(-1, 1) * flat)
     if len(pouch) > 1:
         covariances = join_covariances(structure, pouch, network.parameters)
         total = np.tensordot(weights, covariances, len(shape)) + between

@@ -29,7 +29,8 @@ def log_score(network: Network, data: Any) -> float:
     Parameters
     ----------
     network
-        A forest. If it has a posterior of its parameters, these are integrated out row by row.
+        A forest. If it has a posterior of its parameters, these are integrated out row by row; if
+        it has predictive parameters, these count (``with_predictive(None)`` leaves them out).
     data
         ``Dataset``, frame, dict of columns or array. It has a column, with the same states, for
         each observed variable; other columns are ignored.
@@ -48,7 +49,7 @@ def log_score(network: Network, data: Any) -> float:
     >>> round(log_score(network, Dataset([fever], [[0, 1]], weights=[3, 1])), 4)
     -2.2493
     """
-    return Rows(network, _prepare(network, data)).log_likelihood()
+    return Rows(network.predictive, _prepare(network, data)).log_likelihood()
 
 
 def empirical_kl(true: Network, model: Network, data: Dataset) -> float:

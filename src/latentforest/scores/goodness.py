@@ -156,7 +156,7 @@ def measure_goodness(network: Network, table: Dataset) -> GoodnessOfFit:
         g_squared=g_squared,
         x_squared=x_squared,
         df=df,
-        df_nominal=fit.n_free - network.dimension,
+        df_nominal=fit.n_free - _count_parameters(network),
         p=_tail(g_squared, df if is_trusted else 0),
         cressie_read=cressie_read,
         dissimilarity=dissimilarity,
@@ -227,15 +227,21 @@ def _tail(statistic: float, df: int) -> float:
     return float(chdtrc(df, max(statistic, 0.0))) if df > 0 else math.nan
 
 
+def _count_parameters(network: Network) -> int:
+    """Count the parameters of states that the network or the table has."""
+    return network.structure.dimension - network.n_tied
+
+
 def _count_boundary(network: Network, n_rows: float) -> int:
     """Count the probabilities that are zero, as good as, and could be estimated."""
     return int(np.count_nonzero(network.parameters * n_rows < BOUNDARY))
 
 
 def _warn_of_dimension(network: Network, fit: GoodnessOfFit) -> None:
-    rank = network.dimension + fit.df_nominal - fit.df
+    dimension = _count_parameters(network)
+    rank = dimension + fit.df_nominal - fit.df
     warnings.warn(
-        f"the network has {network.dimension} parameters, but a table of its columns can determine "
+        f"the network has {dimension} parameters, but a table of its columns can determine "
         f"{rank} of them: df is {fit.df}, not {fit.df_nominal}, and other parameters fit as well",
         DimensionWarning,
         stacklevel=3,

@@ -19,7 +19,7 @@ def model():
 
 def test_bic_is_the_likelihood_less_its_price(model):
     price = 0.5 * math.log(model.data.total_weight)
-    assert model.bic == pytest.approx(model.log_likelihood - model.network.dimension * price)
+    assert model.bic == pytest.approx(model.log_likelihood - model.dimension * price)
     assert model.score(model.log_likelihood + 1.0, 2) == pytest.approx(model.bic + 1.0 - 2 * price)
 
 

@@ -108,5 +108,5 @@ def _estimate(data: Dataset, parents: dict[str, tuple[str, ...]], is_optimal: bo
     network = Network(structure, normalize_tables(structure, counts))
     some = counts > 0
     log_likelihood = float(counts[some] @ np.log(network.parameters[some]))
-    fit = FitSummary(log_likelihood, network.dimension, data.total_weight)
+    fit = FitSummary(log_likelihood, network.structure.dimension, data.total_weight)
     return BestNetwork(network, log_likelihood, bic(fit), is_optimal)
