@@ -7,6 +7,7 @@ import pytest
 
 from latentforest import LatentClass, datasets
 from latentforest.datasets.generate import random_latent_class
+from latentforest.errors import InterruptedWarning
 from reference.reported import reported
 
 ROLE = datasets.load("role-conflict")
@@ -153,8 +154,16 @@ def test_an_interrupted_run_keeps_its_parameters(large, monkeypatch):
     assert_valid(model, large)
 
 
-def test_an_interrupt_before_the_first_model_is_raised(monkeypatch):
+def test_an_interrupt_before_the_first_model_gives_a_simple_one(monkeypatch):
     interrupt_call(monkeypatch, lambda n: n == 1)
+    with pytest.warns(InterruptedWarning, match="before a model was found"):
+        model = learn_interrupted()
+    assert model.interrupted_
+    assert_valid(model, ROLE)
+
+
+def test_a_second_interrupt_is_raised(monkeypatch):
+    interrupt_call(monkeypatch, lambda n: True)
     with pytest.raises(KeyboardInterrupt):
         learn()
 

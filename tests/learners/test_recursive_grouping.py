@@ -14,7 +14,7 @@ from latentforest import (
     tree_distance,
 )
 from latentforest.datasets.generate import generate, random_latent_forest, random_latent_tree
-from latentforest.errors import DataWarning, ParameterError
+from latentforest.errors import DataWarning, InterruptedWarning, ParameterError
 from latentforest.search.regularity import find_irregular
 from reference.reported import reported
 
@@ -326,9 +326,12 @@ def test_an_interrupt_keeps_the_best_so_far(table):
     assert not whole.interrupted_
 
 
-def test_an_interrupt_before_the_first_model_is_raised(table):
-    with pytest.raises(KeyboardInterrupt):
-        RecursiveGrouping(random_state=0, progress=interrupt_at("latent variable 2")).fit(table)
+def test_an_interrupt_before_the_first_model_gives_a_simple_one(table):
+    learner = RecursiveGrouping(random_state=0, progress=interrupt_at("latent variable 2"))
+    with pytest.warns(InterruptedWarning, match="before a model was found"):
+        model = learner.fit(table)
+    assert model.interrupted_
+    assert np.isfinite(model.score(table))
 
 
 def test_messages(table):
