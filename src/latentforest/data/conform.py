@@ -10,8 +10,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from latentforest.data.dataset import Dataset
-from latentforest.data.encode import Weights, check_missing, encode_known, freeze, read_weights
+from latentforest.data.column_checks import Reader, relabel
+from latentforest.data.encode import Weights, encode_known, freeze, read_weights
 from latentforest.data.lookup import check_unique, find_name, list_briefly
+from latentforest.data.missing_texts import Missing, check_missing, texts_of
 from latentforest.data.raw_column import (
     Labels,
     Numbers,
@@ -20,8 +22,8 @@ from latentforest.data.raw_column import (
     drop_missing,
     to_floats,
 )
+from latentforest.data.recipe import Recipe
 from latentforest.data.sources import open_table
-from latentforest.data.state_names import DEFAULT_MISSING
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError, UnseenStatesWarning
 
@@ -35,7 +37,8 @@ def encode_like(
     *,
     unseen: str = "missing",
     weights: Weights | None = None,
-    missing: Collection[str] = DEFAULT_MISSING,
+    missing: Missing | None = None,
+    recipe: Recipe | None = None,
 ) -> Dataset:
     """Encode a table with given variables.
 
@@ -55,7 +58,11 @@ def encode_like(
         Name of the column that holds the row weights, or an array of shape (n_rows,). A
         Dataset keeps its own weights if this is left out.
     missing
-        Texts that mean "no value", unless they are states of the variable.
+        Texts that mean "no value", unless they are states of the variable; if left out, those of
+        the recipe, or the usual ones.
+    recipe
+        How the model's own table was read: its missing texts, labels and decimal mark apply, and
+        its weights if the table has that column.
 
     Examples
     --------
@@ -65,21 +72,29 @@ def encode_like(
     """
     if unseen not in ("missing", "error"):
         raise ParameterError(f"unseen: got {unseen!r}, expected 'missing' or 'error'")
-    missing = check_missing(missing)
+    how = recipe or Recipe()
+    texts = how.texts() if missing is None else check_missing(missing)
     if isinstance(table, Dataset):
-        weights = table.weights if weights is None else weights
+        weights, how = table.weights if weights is None else weights, Recipe()
         table = _open_dataset(table)
-    raw = _keep_weights(open_table(table), weights)
+    raw = open_table(table)
+    if weights is None and how.weight in raw.names:
+        weights = how.weight
+    raw = _keep_weights(raw, weights)
+    reader = Reader(how.decimal)
     positions = _match_columns(raw, variables)
     columns: list[NDArray[Any]] = []
     unknown: dict[str, list[str]] = {}
     for variable, position in zip(variables, positions, strict=True):
-        column, names = _encode_one(raw.column(position), variable, missing)
+        texts_here = texts_of(texts, variable.name)
+        found = drop_missing(raw.column(position), _drop_states(texts_here, variable))
+        found = relabel(found, how.labels.get(variable.name, {}))
+        column, names = _encode_one(found, variable, texts_here, reader)
         columns.append(column)
         if names:
             unknown[variable.name] = names
     _report(unknown, unseen)
-    return Dataset(variables, columns, read_weights(raw, weights, missing))
+    return Dataset(variables, columns, read_weights(raw, weights, texts))
 
 
 def _keep_weights(table: RawTable, weights: Weights | None) -> RawTable:
@@ -122,11 +137,16 @@ def _match_columns(table: RawTable, variables: Sequence[Variable]) -> list[int]:
 
 
 def _encode_one(
-    column: RawColumn, variable: Variable, missing: Collection[str]
+    column: RawColumn, variable: Variable, missing: Collection[str], reader: Reader
 ) -> tuple[NDArray[Any], list[str]]:
     if variable.is_categorical:
         return encode_known(column, variable, missing)
-    return freeze(to_floats(drop_missing(column, missing), variable.name)), []
+    column = reader.read_numbers(column, variable.name, "continuous")
+    return freeze(to_floats(column, variable.name)), []
+
+
+def _drop_states(texts: Collection[str], variable: Variable) -> list[str]:
+    return [text for text in texts if text not in (variable.states or ())]
 
 
 def _report(unknown: Mapping[str, Sequence[str]], unseen: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,14 +14,16 @@ from latentforest.data.encode import (
     Encoding,
     Kinds,
     Weights,
-    check_missing,
     encode_table,
     freeze,
     read_weights,
 )
+from latentforest.data.findings import Origin
 from latentforest.data.lookup import check_unique, find_name
 from latentforest.data.merge import merge_rows
+from latentforest.data.missing_texts import Missing
 from latentforest.data.raw_column import smallest_code_type
+from latentforest.data.recipe import Recipe, plan_encoding, read_recipe
 from latentforest.data.sources import open_table
 from latentforest.data.state_names import DEFAULT_MISSING
 from latentforest.data.variable import Variable
@@ -42,6 +45,8 @@ class Dataset:
         Arrays of shape (n_rows,).
     weights
         Shape (n_rows,), not negative and not all zero; all ones if left out.
+    origin
+        What the table was before it was encoded, if that is known.
 
     Examples
     --------
@@ -53,14 +58,16 @@ class Dataset:
     [1.0, 1.0]
     """
 
-    __slots__ = ("_columns", "_names", "_places", "_variables", "_weights")
+    __slots__ = ("_columns", "_names", "_origin", "_places", "_variables", "_weights")
 
     def __init__(
         self,
         variables: Sequence[Variable],
         columns: Sequence[ArrayLike],
         weights: ArrayLike | None = None,
+        origin: Origin | None = None,
     ) -> None:
+        self._origin = origin
         self._variables = tuple(variables)
         self._names = tuple(variable.name for variable in self._variables)
         if not self._variables:
@@ -81,8 +88,10 @@ class Dataset:
         kinds: Kinds | None = None,
         states: Mapping[str, Sequence[object]] | None = None,
         weights: Weights | None = None,
-        missing: Collection[str] = DEFAULT_MISSING,
+        missing: Missing | None = None,
         names: Sequence[str] | None = None,
+        decimal: str | None = None,
+        recipe: Recipe | str | os.PathLike[str] | None = None,
     ) -> Dataset:
         """Encode a table.
 
@@ -103,10 +112,15 @@ class Dataset:
         weights
             Name of the column that holds the row weights, or an array of shape (n_rows,).
         missing
-            Texts that mean "no value", in addition to ``None``, NaN and the like. A text
-            that is a number, such as ``"-9"``, also matches that number.
+            Texts that mean "no value", in addition to ``None``, NaN and the like; if left out,
+            the usual ones such as ``NA``. A text that is a number, such as ``"-9"``, also matches
+            that number. A mapping from columns to such lists adds to the usual texts in these.
         names
             Column names of an array or a list of rows; ``x0``, ``x1``, … if left out.
+        decimal
+            The decimal mark of texts that are numbers, ``"."`` or ``","``, where both are possible.
+        recipe
+            A `Recipe`, or the TOML file of one. The other arguments win over it.
 
         Examples
         --------
@@ -117,14 +131,16 @@ class Dataset:
         [0, 1, -1]
         """
         if isinstance(table, Dataset):
-            if kinds is not None or states is not None or names is not None:
+            if any(each is not None for each in (kinds, states, names, decimal, recipe)):
                 raise ParameterError(
-                    "kinds=, states= and names= do not apply to a Dataset, which is encoded already"
+                    "kinds=, states=, names=, decimal= and recipe= do not apply to a Dataset, "
+                    "which is encoded already"
                 )
             return table._reweighted(weights)
-        texts = check_missing(missing)
         raw = open_table(table, names)
-        return cls(*encode_table(raw, Encoding(kinds, states or {}, texts), weights))
+        asked = Encoding(kinds, {} if states is None else states, decimal=decimal)
+        asked, weights = plan_encoding(read_recipe(recipe), raw.names, asked, weights, missing)
+        return cls(*encode_table(raw, asked, weights))
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -145,6 +161,21 @@ class Dataset:
     def names(self) -> tuple[str, ...]:
         """Column names."""
         return self._names
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """Columns that were left out when the table was encoded, and why."""
+        return {} if self._origin is None else dict(self._origin.left_out)
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """How the table was read, if not in the usual way."""
+        return None if self._origin is None else self._origin.recipe
+
+    @property
+    def origin(self) -> Origin | None:
+        """What the table was before it was encoded, if that is known."""
+        return self._origin
 
     @property
     def n_rows(self) -> int:
@@ -191,9 +222,8 @@ class Dataset:
         if isinstance(names, str):
             raise ParameterError(f"select() takes a list of names, got {names!r}")
         keep = [self.index(name) for name in names]
-        return Dataset(
-            [self._variables[i] for i in keep], [self._columns[i] for i in keep], self._weights
-        )
+        columns = [self._columns[i] for i in keep]
+        return self._derive([self._variables[i] for i in keep], columns, self._weights)
 
     def take(self, rows: ArrayLike) -> Dataset:
         """Keep some rows: row numbers in the order given, or a boolean mask."""
@@ -202,14 +232,14 @@ class Dataset:
             which = which.astype(np.intp)
         try:
             columns = [freeze(column[which]) for column in self._columns]
-            return Dataset(self._variables, columns, freeze(self._weights[which]))
+            return self._derive(self._variables, columns, freeze(self._weights[which]))
         except IndexError as error:
             message = f"take(): rows do not fit a table of {self.n_rows} rows: {error}"
         raise DataError(message)
 
     def with_weights(self, weights: ArrayLike | None) -> Dataset:
         """Replace the row weights; ``None`` makes all of them 1."""
-        return Dataset(self._variables, self._columns, weights)
+        return self._derive(self._variables, self._columns, weights)
 
     def with_seen_states(self) -> Dataset:
         """Return the same table without the states that no row of positive weight has.
@@ -231,7 +261,7 @@ class Dataset:
                 codes[seen] = np.arange(len(seen))
                 variables[j] = replace(variable, states=tuple(states[k] for k in seen))
                 columns[j] = codes[columns[j]]
-        return Dataset(variables, columns, self._weights)
+        return self._derive(variables, columns, self._weights)
 
     def merged(self) -> tuple[Dataset, NDArray[np.intp]]:
         """Merge equal rows and add up their weights.
@@ -255,7 +285,7 @@ class Dataset:
             return self, inverse
         weights = np.bincount(inverse, weights=self._weights, minlength=len(first))
         columns = [freeze(column[first]) for column in self._columns]
-        return Dataset(self._variables, columns, freeze(weights)), inverse
+        return self._derive(self._variables, columns, freeze(weights)), inverse
 
     def counts(self, name: str) -> NDArray[np.float64]:
         """Total weight of each state of a categorical column, shape (n_states,)."""
@@ -292,7 +322,16 @@ class Dataset:
         return f"Dataset({'; '.join(filter(None, parts))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dataset, (self._variables, self._columns, self._weights)
+        return Dataset, (self._variables, self._columns, self._weights, self._origin)
+
+    def _derive(
+        self,
+        variables: Sequence[Variable],
+        columns: Sequence[ArrayLike],
+        weights: ArrayLike | None,
+    ) -> Dataset:
+        """Make a table of the same origin."""
+        return Dataset(variables, columns, weights, self._origin)
 
     def _check_lengths(self) -> None:
         n_rows = len(self._columns[0])

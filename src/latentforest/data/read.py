@@ -10,10 +10,12 @@ from latentforest.data.arff_file import read_arff
 from latentforest.data.conform import encode_like
 from latentforest.data.csv_file import read_csv
 from latentforest.data.dataset import Dataset
-from latentforest.data.encode import Encoding, Kinds, Weights, check_missing, encode_table
+from latentforest.data.encode import Encoding, Kinds, Weights, encode_table
 from latentforest.data.frequency_file import read_frequencies
+from latentforest.data.missing_texts import Missing
 from latentforest.data.parquet_file import read_parquet
 from latentforest.data.raw_column import RawTable
+from latentforest.data.recipe import Recipe, plan_encoding, read_recipe
 from latentforest.data.state_names import DEFAULT_MISSING
 from latentforest.data.variable import Variable
 from latentforest.errors import FileFormatError, ParameterError
@@ -36,13 +38,15 @@ def read(
     kinds: Kinds | None = None,
     states: Mapping[str, Sequence[object]] | None = None,
     weights: Weights | None = None,
-    missing: Collection[str] | None = None,
+    missing: Missing | None = None,
     columns: Collection[str] | None = None,
     exclude: Collection[str] = (),
     delimiter: str | None = None,
     encoding: str = "utf-8",
     like: Sequence[Variable] | None = None,
     unseen: str = "missing",
+    decimal: str | None = None,
+    recipe: Recipe | str | os.PathLike[str] | None = None,
 ) -> Dataset:
     """Read a table from a file.
 
@@ -58,8 +62,9 @@ def read(
         As for ``Dataset.from_table``. ARFF and frequency files declare their kinds and
         states, and may hold weights.
     missing
-        Texts that mean "no value". If left out: those of ``Dataset.from_table``, and only ``?``
-        in ARFF and frequency files.
+        Texts that mean "no value", or a mapping from columns to such lists, as for
+        ``Dataset.from_table``. If left out: the usual ones, and only ``?`` in ARFF and frequency
+        files.
     columns, exclude
         Names of the columns to read (default all) and to leave out.
     delimiter
@@ -73,6 +78,10 @@ def read(
     unseen
         With ``like``, what to do with states that a variable does not have: ``"missing"``
         counts them as missing, with one warning; ``"error"`` raises an error.
+    decimal
+        The decimal mark of texts that are numbers, ``"."`` or ``","``, where both are possible.
+    recipe
+        A `Recipe`, or the TOML file of one. The other arguments win over it.
 
     Examples
     --------
@@ -96,11 +105,12 @@ def read(
         data = data.select(_choose(data, columns, exclude))
         return Dataset.from_table(data, kinds=kinds, states=states, weights=weights)
     default = () if name == "arff" else DEFAULT_MISSING
-    texts = default if missing is None else check_missing(missing)
+    plan = read_recipe(recipe)
+    texts = plan.with_missing(missing).texts(default)
     table: RawTable
     if name == "arff":
         table, own_weights = read_arff(file, encoding)
-        weights = own_weights if weights is None else weights
+        weights = own_weights if weights is None and plan.weight is None else weights
     elif name == "parquet":
         table = read_parquet(file)
     else:
@@ -108,8 +118,11 @@ def read(
         markers = _drop_states(texts, like or ())
         table = read_csv(file, delimiter=mark, missing=markers, encoding=encoding)
     if like is not None:
-        return encode_like(table, like, unseen=unseen, weights=weights, missing=texts)
-    options = Encoding(kinds, states or {}, texts, columns, exclude)
+        return encode_like(
+            table, like, unseen=unseen, weights=weights, missing=texts, recipe=plan
+        )
+    asked = Encoding(kinds, states or {}, default, columns, exclude, decimal)
+    options, weights = plan_encoding(plan, table.names, asked, weights, missing)
     return Dataset(*encode_table(table, options, weights))
 
 

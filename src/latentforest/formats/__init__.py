@@ -117,6 +117,8 @@ def _warn_of_loss(network: Network, path: str | os.PathLike[str]) -> None:
     lost = ["the posterior of the parameters"] if network.posterior is not None else []
     if network.n_tied:
         lost.append("how many parameters are tied")
+    if network.recipe is not None:
+        lost.append("how tables are to be read")
     if lost:
         message = f"{os.fspath(path)} does not keep {' and '.join(lost)}; a .json file does"
         warnings.warn(message, FileFormatWarning, stacklevel=3)

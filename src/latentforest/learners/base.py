@@ -10,7 +10,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +26,12 @@ from latentforest.estimation.priors import Smoothing
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, FloatArray
+from latentforest.learners.column_checks import (
+    carry_recipe,
+    check_columns,
+    list_features,
+    take_features,
+)
 from latentforest.learners.column_prediction import (
     find_probabilities,
     hide_column,
@@ -91,6 +97,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     log_likelihood_: float
     n_parameters_: int
     bic_: float
+    left_out_: dict[str, str]
+    _places: list[int]
     _training: Dataset | None
     _goodness: Table | None
 
@@ -121,12 +129,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             Weight of each row; multiplies the weights of a ``Dataset``. Their sum is the number of
             observations N of BIC. Rows of weight zero tell which states there are, no more.
         """
-        given = self._read(X, sample_weight)
-        has_weight = given.weights > 0
-        dataset = given if has_weight.all() else given.take(has_weight)
-        _warn_of_constant_columns(dataset)
-        _warn_of_many_states(dataset)
-        _warn_of_small_weights(dataset)
+        whole = self._read(X, sample_weight)
+        given, dataset, self.left_out_ = check_columns(whole)
         seed = draw_seed(self.random_state)
         is_number = isinstance(self.time_limit, numbers.Real)
         if self.time_limit is not None and not (is_number and self.time_limit > 0):
@@ -136,13 +140,14 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             data = PatternedData(dataset, self.n_jobs)
             work = Work(given, dataset, data, seed, say, deadline)
             learned = self._learn(work)
-        self.n_features_in_ = dataset.n_columns
+        features, self._places = list_features(whole, dataset)
+        self.n_features_in_ = len(features)
         self.variables_ = dataset.variables
         if _has_names(X):
-            self.feature_names_in_ = np.array(dataset.names, dtype=object)
+            self.feature_names_in_ = np.array(features, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.network_ = learned.network
+        self.network_ = carry_recipe(learned.network, whole)
         self.history_ = learned.history
         self.log_likelihood_ = learned.log_likelihood
         self.n_parameters_ = learned.network.dimension
@@ -211,7 +216,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         ['+', '-']
         """
         check_is_fitted(self, "network_")
-        rows = hide_column(X, self.variables_, column)
+        rows = hide_column(self._take_features(X), self.variables_, column, self.network_.recipe)
         return predict_values(self.network_, rows, column, self.n_jobs)
 
     def predict_column_proba(self, X: Any, column: str) -> FloatArray:
@@ -223,7 +228,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             As for ``predict_column``.
         """
         check_is_fitted(self, "network_")
-        rows = hide_column(X, self.variables_, column)
+        rows = hide_column(self._take_features(X), self.variables_, column, self.network_.recipe)
         return find_probabilities(self.network_, rows, column, self.n_jobs)
 
     def _read(self, X: Any, sample_weight: ArrayLike | None) -> Dataset:
@@ -242,7 +247,14 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        return encode_like(X, self.variables_)
+        recipe = self.network_.recipe
+        recipe = None if recipe is None else replace(recipe, weight=None)
+        return encode_like(self._take_features(X), self.variables_, recipe=recipe)
+
+    def _take_features(self, X: Any) -> Any:
+        """Columns of an array that were not left out."""
+        is_whole = isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == self.n_features_in_
+        return take_features(X, getattr(self, "_places", None)) if is_whole else X
 
     def _rows(self, dataset: Dataset) -> Rows:
         return Rows(self.network_, PatternedData(dataset, self.n_jobs))
@@ -367,53 +379,3 @@ def draw_seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def _warn_of_many_states(dataset: Dataset) -> None:
-    names = [variable.name for variable in dataset.variables if _is_label(dataset, variable)]
-    if names:
-        warnings.warn(
-            f"columns with nearly as many states as rows, like names or numbers of cases: "
-            f"{', '.join(names[:10])}; leave them out",
-            DataWarning,
-            stacklevel=3,
-        )
-
-
-def _is_label(dataset: Dataset, variable: Variable) -> bool:
-    """Whether a column has nearly as many states as there are rows, or just counts the rows."""
-    if variable.is_categorical:
-        return variable.n_states > max(50, dataset.n_rows / 2)
-    values = np.sort(dataset.column(variable.name))
-    return dataset.n_rows > 50 and bool(np.all(np.diff(values) == 1.0))
-
-
-def _warn_of_constant_columns(dataset: Dataset) -> None:
-    constant = [name for name in dataset.names if _is_constant(dataset, name)]
-    if constant and len(constant) < dataset.n_columns:
-        warnings.warn(
-            f"columns with a single observed value tell nothing: {', '.join(constant[:10])}"
-            + (" …" if len(constant) > 10 else ""),
-            DataWarning,
-            stacklevel=3,
-        )
-
-
-def _warn_of_small_weights(dataset: Dataset) -> None:
-    """Warn if BIC hardly counts parameters because the weights were divided by their sum, say."""
-    if dataset.n_rows > 1 and dataset.total_weight < 2:
-        warnings.warn(
-            f"the weights of {dataset.n_rows:,} rows sum to {dataset.total_weight:g}, which counts "
-            "as the number of observations N; the penalty of BIC, log(N) / 2 for each parameter, "
-            "is next to nothing or less: give weights that sum to the number of observations",
-            DataWarning,
-            stacklevel=3,
-        )
-
-
-def _is_constant(dataset: Dataset, name: str) -> bool:
-    if dataset.variable(name).is_categorical:
-        return int(np.count_nonzero(dataset.counts(name))) < 2
-    values = dataset.column(name)
-    seen = values[~np.isnan(values)]
-    return len(seen) == 0 or bool(seen.min() == seen.max())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.data import Dataset, Variable, encode_like
+from latentforest.data.recipe import Recipe
 from latentforest.errors import ParameterError
 from latentforest.inference.completions import complete_rows
 from latentforest.inference.forest import PatternedData
@@ -15,7 +16,9 @@ from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model import Network
 
 
-def hide_column(X: Any, variables: tuple[Variable, ...], column: str) -> Dataset:
+def hide_column(
+    X: Any, variables: tuple[Variable, ...], column: str, recipe: Recipe | None = None
+) -> Dataset:
     """Encode a table as if one of its columns had no value, or were not there at all."""
     if column not in [variable.name for variable in variables]:
         names = ", ".join(variable.name for variable in variables[:10])
@@ -24,7 +27,7 @@ def hide_column(X: Any, variables: tuple[Variable, ...], column: str) -> Dataset
     is_array = isinstance(X, np.ndarray) and X.ndim == 2
     if is_array and X.shape[1] == len(variables):
         X = np.delete(X, [variable.name for variable in variables].index(column), axis=1)
-    known = encode_like(X, others)
+    known = encode_like(X, others, recipe=recipe)
     columns = dict(zip(known.names, known.columns, strict=True))
     is_number = not next(v for v in variables if v.name == column).is_categorical
     nothing = np.full(known.n_rows, np.nan if is_number else -1)

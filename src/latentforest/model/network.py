@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from latentforest.model.parameters import pack_tables, read_parameters
 from latentforest.model.structure import Parents, Pouches, Structure
 
 if TYPE_CHECKING:
+    from latentforest.data.recipe import Recipe
     from latentforest.model.conjugate import Conjugate
 
 
@@ -54,7 +55,7 @@ class Network:
     └── fever (2)
     """
 
-    __slots__ = ("_n_tied", "_parameters", "_structure")
+    __slots__ = ("_n_tied", "_parameters", "_recipe", "_structure")
 
     def __init__(self, structure: Structure, parameters: ArrayLike, n_tied: int = 0) -> None:
         self._structure = structure
@@ -156,6 +157,21 @@ class Network:
     def n_tied(self) -> int:
         """How many parameters are equal to others by design."""
         return self._n_tied
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """How the table was read that the network was learned from, if not in the usual way."""
+        return getattr(self, "_recipe", None)
+
+    def with_recipe(self, recipe: Recipe | None) -> Self:
+        """Return the same network with a note of how tables are to be read for it."""
+        make, values = self.__reduce__()[:2]
+        network: Self = make(*values)
+        network._recipe = recipe
+        return network
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._recipe = state["recipe"]
 
     def cpd(self, name: str) -> NDArray[np.float64]:
         """Return P(variable | parents), read-only: parents' axes first, the variable's last.
@@ -398,8 +414,9 @@ class Network:
         # Adding zero turns -0.0 into 0.0, which is equal to it.
         return hash((self._structure, (self._parameters + 0.0).tobytes()))
 
-    def __reduce__(self) -> tuple[type[Network], tuple[Structure, NDArray[np.float64], int]]:
-        return Network, (self._structure, self._parameters, self._n_tied)
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {"recipe": self.recipe}
+        return Network, (self._structure, self._parameters, self._n_tied), state
 
 
 def _read_tied(structure: Structure, n_tied: int) -> int:
