@@ -1,6 +1,8 @@
 # Written by make lists, from the registry of learners and the list of public names.
 from latentforest import datasets
 from latentforest.data import Dataset, Variable, read
+from latentforest.data.inspection import inspect
+from latentforest.data.recipe import Recipe
 from latentforest.formats import load, save
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
@@ -63,6 +65,7 @@ __all__ = [
     "NormalGamma",
     "PosteriorNetwork",
     "Predictor",
+    "Recipe",
     "RecursiveGrouping",
     "StructuralEM",
     "Structure",
@@ -76,6 +79,7 @@ __all__ = [
     "empirical_kl",
     "fit",
     "goodness_of_fit",
+    "inspect",
     "is_regular",
     "load",
     "log_score",

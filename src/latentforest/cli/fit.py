@@ -23,13 +23,16 @@ from latentforest.cli.learn_options import (
 from latentforest.cli.learners import read_smoothing
 from latentforest.cli.options import (
     Data,
+    Decimal,
     Delimiter,
     Encoding,
     Format,
     Json,
     Missing,
+    RecipeFile,
     Seed,
     Weights,
+    split_lists,
     split_names,
 )
 from latentforest.cli.output import MODEL_FILES, check_output
@@ -64,6 +67,8 @@ def fit(
     continuous: Continuous = None,
     exclude: Exclude = None,
     missing: Missing = None,
+    decimal: Decimal = None,
+    recipe: RecipeFile = None,
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
     format: Format = None,
@@ -86,11 +91,13 @@ def fit(
         weights=weights,
         categorical=split_names(categorical),
         continuous=split_names(continuous),
-        missing=tuple(missing or ()),
+        missing=split_lists(missing),
         delimiter=delimiter,
         encoding=encoding,
         format=format,
         exclude=split_names(exclude),
+        decimal=decimal,
+        recipe=recipe,
     )
     from latentforest import ConfirmatoryModel
 

@@ -63,13 +63,16 @@ from latentforest.cli.learners import (
 )
 from latentforest.cli.options import (
     Data,
+    Decimal,
     Delimiter,
     Encoding,
     Format,
     Json,
     Missing,
+    RecipeFile,
     Seed,
     Weights,
+    split_lists,
     split_names,
 )
 from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
@@ -134,6 +137,8 @@ def learn(
     continuous: Continuous = None,
     exclude: Exclude = None,
     missing: Missing = None,
+    decimal: Decimal = None,
+    recipe: RecipeFile = None,
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
     format: Format = None,
@@ -189,11 +194,13 @@ def learn(
         weights=weights,
         categorical=split_names(categorical),
         continuous=split_names(continuous),
-        missing=tuple(missing or ()),
+        missing=split_lists(missing),
         delimiter=delimiter,
         encoding=encoding,
         format=format,
         exclude=split_names(exclude),
+        decimal=decimal,
+        recipe=recipe,
     )
     with show_progress(quiet) as tell:
         tell(f"reading {data}")

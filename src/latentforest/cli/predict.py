@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from latentforest.cli.boundary import say, warn
-from latentforest.cli.options import Data, Delimiter, Encoding, Format, Missing, Model, TableOut
+from latentforest.cli.options import (
+    Data,
+    Delimiter,
+    Encoding,
+    Format,
+    Missing,
+    Model,
+    TableOut,
+    split_lists,
+)
 from latentforest.cli.output import TABLE_FILES, check_output, write_columns
 from latentforest.cli.tables import Reading, read_like
 from latentforest.errors import ModelError
@@ -48,7 +58,14 @@ def predict(
     network = load(model)
     if not network.latents:
         raise ModelError(f"{model} has no latent variable, so there is nothing to predict")
-    reading = Reading(None, (), (), tuple(missing or ()), delimiter, encoding, format)
+    recipe = None if network.recipe is None else replace(network.recipe, weight=None)
+    reading = Reading(
+        missing=split_lists(missing),
+        delimiter=delimiter,
+        encoding=encoding,
+        format=format,
+        recipe=recipe,
+    )
     variables = [network.structure.variable(name) for name in network.observed]
     table = read_like(data, reading, variables, unseen)
     write_columns(_predict(network, table), out)

@@ -21,6 +21,7 @@ from latentforest.cli.options import (
     Model,
     Seed,
     Weights,
+    split_lists,
 )
 from latentforest.cli.output import (
     TABLE_FILES,
@@ -71,7 +72,14 @@ def score(
 
     check_output(per_row, TABLE_FILES, "--per-row")
     network = load(model)
-    reading = Reading(weights, (), (), tuple(missing or ()), delimiter, encoding, format)
+    reading = Reading(
+        weights,
+        missing=split_lists(missing),
+        delimiter=delimiter,
+        encoding=encoding,
+        format=format,
+        recipe=network.recipe,
+    )
     table = read_like(data, reading, [network.structure.variable(n) for n in network.observed])
     values, facts = _evaluate(network, table)
     fit = _measure_fit(network, table, bootstrap, seed, jobs)

@@ -9,8 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from latentforest.data.dataset import Dataset
 from latentforest.data.column_checks import Reader, relabel
+from latentforest.data.dataset import Dataset
 from latentforest.data.encode import Weights, encode_known, freeze, read_weights
 from latentforest.data.lookup import check_unique, find_name, list_briefly
 from latentforest.data.missing_texts import Missing, check_missing, texts_of

@@ -156,7 +156,9 @@ def _understand(
     """Variable and values of a column, or nothing if it has no place in a model."""
     if name in encoding.states:
         return encode_column(column, name, encoding)
-    column = relabel(drop_missing(column, texts_of(encoding.missing, name)), encoding.labels_of(name))
+    column = relabel(
+        drop_missing(column, texts_of(encoding.missing, name)), encoding.labels_of(name)
+    )
     column = reader.read_numbers(column, name, encoding.kind_of(name))
     if not encoding.is_explicit(name) and reader.is_left_out(column, name):
         return None

@@ -118,9 +118,7 @@ def read(
         markers = _drop_states(texts, like or ())
         table = read_csv(file, delimiter=mark, missing=markers, encoding=encoding)
     if like is not None:
-        return encode_like(
-            table, like, unseen=unseen, weights=weights, missing=texts, recipe=plan
-        )
+        return encode_like(table, like, unseen=unseen, weights=weights, missing=texts, recipe=plan)
     asked = Encoding(kinds, states or {}, default, columns, exclude, decimal)
     options, weights = plan_encoding(plan, table.names, asked, weights, missing)
     return Dataset(*encode_table(table, options, weights))

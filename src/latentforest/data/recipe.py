@@ -75,7 +75,9 @@ class Recipe:
         if self.decimal not in (None, ".", ","):
             raise ParameterError(f"decimal: got {self.decimal!r}, expected '.' or ','")
         settle = object.__setattr__
-        settle(self, "states", {n: _name_all(v, f"states of {n!r}") for n, v in self.states.items()})
+        settle(
+            self, "states", {n: _name_all(v, f"states of {n!r}") for n, v in self.states.items()}
+        )
         settle(self, "labels", {n: _name_labels(n, v) for n, v in self.labels.items()})
         settle(self, "missing", list_texts(self.missing, self.missing))
         by_column = {n: list_texts(v, v) for n, v in self.missing_by_column.items()}

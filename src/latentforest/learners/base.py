@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, DensityMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from latentforest.data import Dataset, Variable, encode_like
+from latentforest.data import Dataset, encode_like
 from latentforest.data.table import Table
 from latentforest.errors import DataError, DataWarning, ParameterError
 from latentforest.estimation.priors import Smoothing
