@@ -104,12 +104,32 @@ def _find_near_numbers(sample: Dataset, names: Sequence[str]) -> dict[str, str]:
     units = _standardize(sample, names)
     squares = np.triu((units.T @ units) ** 2, 1)
     near = squares > 1.0 - _NEAR_COPY
-    return {names[j]: names[int(near[:, j].argmax())] for j in np.flatnonzero(near.any(axis=0))}
+    pairs: list[list[int]] = np.argwhere(near).tolist()
+    for i, j in pairs:
+        rest = units[:, j] - (units[:, i] @ units[:, j]) * units[:, i]
+        near[i, j] = _holds_at_centre(rest, units[:, j], _NEAR_COPY)
+    return _name_pairs(near, names)
+
+
+def _holds_at_centre(rest: Floats, column: Floats, share: float) -> bool:
+    """Whether little is left in ordinary rows, too, and not only for the sake of outliers."""
+    away = np.abs(column - np.median(column))
+    centre = away <= 5.0 * np.median(away)
+    if not np.median(away) > 0.0:
+        return True
+    return float(np.var(rest[centre])) < 10.0 * share * float(np.var(column[centre]))
+
+
+def _name_pairs(near: NDArray[np.bool_], names: Sequence[str]) -> dict[str, str]:
+    """Name of an earlier column by each column that is near to it."""
+    later: list[int] = np.flatnonzero(near.any(axis=0)).tolist()
+    return {names[j]: names[int(near[:, j].argmax())] for j in later}
 
 
 def _find_near_categories(sample: Dataset) -> dict[str, str]:
     """Columns that an earlier one tells but for a few rows, and the other way round."""
-    names, total = [], 0
+    names: list[str] = []
+    total = 0
     for variable in sample.variables:
         if variable.states is not None and len(variable.states) <= 50:
             total += len(variable.states)
@@ -122,7 +142,7 @@ def _find_near_categories(sample: Dataset) -> dict[str, str]:
     near = (gain >= _AGREEMENT) & (gain.T >= _AGREEMENT)
     near &= (varying >= _LEAST_VARYING)[:, None] & (varying >= _LEAST_VARYING)[None, :]
     near = np.triu(near, 1)
-    return {names[j]: names[int(near[:, j].argmax())] for j in np.flatnonzero(near.any(axis=0))}
+    return _name_pairs(near, names)
 
 
 def _tell_each_other(sample: Dataset, names: Sequence[str]) -> tuple[Floats, Floats]:
@@ -155,22 +175,24 @@ def _find_linear(sample: Dataset, names: Sequence[str]) -> list[Finding]:
     basis = np.empty((complete.n_rows, len(names)))  # orthonormal, of the columns not determined
     members: list[int] = []
     found = []
-    for j in np.flatnonzero(units.any(axis=0)):
+    varying: list[int] = np.flatnonzero(units.any(axis=0)).tolist()
+    for j in varying:
         known = basis[:, : len(members)]
         rest = units[:, j] - known @ (known.T @ units[:, j])
         rest -= known @ (known.T @ rest)  # again, for the sake of rounding errors
         left = float(rest @ rest)
-        if left < COLLINEAR:
+        if left < COLLINEAR and _holds_at_centre(rest, units[:, j], COLLINEAR):
             found.append(Finding("linear", names[j], _describe_sources(units, members, j, names)))
-        else:
+        elif left > 0.0:
             basis[:, len(members)] = rest / np.sqrt(left)
-            members.append(int(j))
+            members.append(j)
     return found
 
 
 def _describe_sources(units: Floats, members: Sequence[int], j: int, names: Sequence[str]) -> str:
     shares = np.linalg.lstsq(units[:, members], units[:, j], rcond=None)[0]
-    others = [names[members[i]] for i in np.flatnonzero(np.abs(shares) > 1e-3)]
+    large: list[int] = np.flatnonzero(np.abs(shares) > 1e-3).tolist()
+    others = [names[members[i]] for i in large]
     return f"of {_list_names(others)}"
 
 

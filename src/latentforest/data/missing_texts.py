@@ -65,7 +65,7 @@ def check_missing(missing: Missing) -> MissingTexts:
 def list_texts(texts: object, given: object) -> tuple[str, ...]:
     """Names of a list of texts and numbers."""
     usable = isinstance(texts, Iterable) and not isinstance(texts, str | bytes)
-    listed = tuple(texts) if usable else ()  # type: ignore[arg-type]
+    listed: tuple[object, ...] = tuple(texts) if usable else ()  # type: ignore[arg-type]
     if not usable or not all(isinstance(t, str | numbers.Real) and not is_bool(t) for t in listed):
         raise ParameterError(
             f"missing: got {given!r}, expected a collection of texts such as ['NA', '-9'], or a "

@@ -52,7 +52,7 @@ def find_empty(data: Dataset) -> list[Finding]:
 
 def find_suspicions(data: Dataset) -> list[Finding]:
     """All that is odd about columns which are modelled."""
-    explicit = frozenset[str]() if data.origin is None else data.origin.explicit
+    explicit = frozenset(data.names) if data.origin is None else data.origin.explicit
     found = []
     for variable, column in zip(data.variables, data.columns, strict=True):
         found += _find_always(data, variable, column)

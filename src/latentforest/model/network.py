@@ -165,8 +165,8 @@ class Network:
 
     def with_recipe(self, recipe: Recipe | None) -> Self:
         """Return the same network with a note of how tables are to be read for it."""
-        make, values = self.__reduce__()[:2]
-        network: Self = make(*values)
+        made: Any = self.__reduce__()
+        network: Self = made[0](*made[1])
         network._recipe = recipe
         return network
 
@@ -414,7 +414,9 @@ class Network:
         # Adding zero turns -0.0 into 0.0, which is equal to it.
         return hash((self._structure, (self._parameters + 0.0).tobytes()))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(
+        self,
+    ) -> tuple[type[Network], tuple[Structure, NDArray[np.float64], int], dict[str, Any]]:
         state = {"recipe": self.recipe}
         return Network, (self._structure, self._parameters, self._n_tied), state
 
