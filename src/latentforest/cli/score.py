@@ -26,6 +26,7 @@ from latentforest.cli.options import (
     ValueLabels,
     Vocabulary,
     Weights,
+    split_lists,
 )
 from latentforest.cli.output import (
     TABLE_FILES,
@@ -83,7 +84,7 @@ def score(
     network = load(model)
     reading = Reading(
         weights=weights,
-        missing=tuple(missing or ()),
+        missing=split_lists(missing),
         delimiter=delimiter,
         encoding=encoding,
         format=format,
@@ -91,6 +92,7 @@ def score(
         labels=labels,
         catalog=catalog,
         vocabulary=vocabulary,
+        recipe=network.recipe,
     )
     table = read_like(data, reading, [network.structure.variable(n) for n in network.observed])
     values, facts = _evaluate(network, table)
