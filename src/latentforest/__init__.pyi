@@ -1,6 +1,8 @@
 # Written by make lists, from the registry of learners and the list of public names.
 from latentforest import datasets
 from latentforest.data import Dataset, Variable, read, read_sql
+from latentforest.data.inspection import inspect
+from latentforest.data.recipe import Recipe
 from latentforest.data.values import Code
 from latentforest.formats import load, save
 from latentforest.formats.objects import from_networkx, from_pgmpy, from_pyagrum
@@ -69,6 +71,7 @@ __all__ = [
     "NormalGamma",
     "PosteriorNetwork",
     "Predictor",
+    "Recipe",
     "RecursiveGrouping",
     "StructuralEM",
     "Structure",
@@ -88,6 +91,7 @@ __all__ = [
     "from_pgmpy",
     "from_pyagrum",
     "goodness_of_fit",
+    "inspect",
     "is_regular",
     "latent_information",
     "load",

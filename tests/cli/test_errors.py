@@ -32,8 +32,8 @@ BAD_TABLES = {
     "empty": ("", r"table.csv is empty"),
     "header only": ("a,b\n", "has a header but no rows"),
     "no value": (
-        "a,b\n1,\n2,\n",
-        r"column 'b' holds no value at all, so its states are unknown; drop it with --exclude$",
+        "b,c\n,\n,NA\n",
+        r"no column is left: 'b' \(no value at all\), 'c' \(no value at all\)$",
     ),
     "repeated names": ("a,a\n1,2\n", "column names must be unique; repeated: 'a'"),
     "infinity": ("a,b\n1,0.5\n2,inf\n", "column 'b', row 1 .*inf is not allowed"),

@@ -173,7 +173,7 @@ def test_constant_column_gives_one_warning_line(run, tmp_path):
     path.write_text("a,b\n1,x\n2,x\n")
     result = run("learn", path, "--states", "1", "--json")
     warnings = [line for line in result.stderr.splitlines() if line.startswith("warning:")]
-    assert warnings == ["warning: columns with a single observed value tell nothing: b"]
+    assert warnings == ["warning: columns with a single observed value tell nothing: 'b'"]
 
 
 @pytest.mark.parametrize(

@@ -109,13 +109,13 @@ def test_a_dataset_is_returned_as_it_is():
     [
         ({}, {}, "at least one column"),
         ({"v": []}, {"kinds": "continuous"}, "at least one row"),
-        ({"v": [None, "?"]}, {}, r"'v' holds no value at all.*states=\{'v'"),
-        ({"v": [np.nan]}, {}, "'v' holds no value at all"),
+        ({"v": [None, "?"]}, {}, r"no column is left: 'v' \(no value at all\)"),
+        ({"v": [np.nan]}, {}, r"no column is left: 'v' \(no value at all\)"),
         ({"v": ["1", "x1"]}, {"kinds": "continuous"}, "'v', row 1 .*'x1' is not a number"),
         ({"v": [0.5, np.inf]}, {}, "'v', row 1 .* inf"),
         ({"v": ["0.5", "-inf"]}, {}, "'v', row 1 .* -inf"),
-        ({"v": [datetime.date(2020, 1, 1)]}, {}, "'v' holds dates or times"),
-        ({"v": np.array(["2020-01-01"], dtype="datetime64[D]")}, {}, "'v' holds dates or times"),
+        ({"v": [datetime.date(2020, 1, 1)]}, {}, "'v' .dates or times"),
+        ({"v": np.array(["2020-01-01"], dtype="datetime64[D]")}, {}, "'v' .dates or times"),
         ({"v": np.array([1j])}, {}, "'v' has the type complex128"),
         ({"v": ["a", [1]]}, {}, "'v', row 1 .* type list"),
         ({"v": "text"}, {}, "'v' must be an array or a list, got 'text'"),
@@ -190,7 +190,7 @@ def test_unusable_values(values, message):
         Dataset.from_table({"a": values})
 
 
-@pytest.mark.parametrize("missing", [[-9], None, "NA"])
+@pytest.mark.parametrize("missing", [[None], 3, "NA"])
 def test_missing_must_be_texts(missing):
     with pytest.raises(ParameterError, match=r"missing: got .*expected a collection of texts"):
         Dataset.from_table({"a": [1]}, missing=missing)

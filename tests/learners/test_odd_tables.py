@@ -130,7 +130,8 @@ def test_columns_that_never_vary(learner):
     table = {"k": ["a"] * 5, "x": [2.5] * 5}
     model = learn(learner, table)
     assert model.network_.latents == ()
-    assert model.network_.observed == ("k", "x")
+    assert model.network_.observed == ("k",)
+    assert list(model.left_out_) == ["x"]
     one_row = learn(learner, lf.Dataset([lf.Variable("k", ("a", "b"))], [[1]]))
     np.testing.assert_allclose(one_row.network_.cpd("k"), [0.0, 1.0])
 
@@ -173,7 +174,7 @@ def test_a_hierarchy_without_topics():
 def test_islands_of_few_columns():
     rng = np.random.default_rng(0)
     table = {"x": np.concatenate([rng.normal(0, 1, 50), rng.normal(9, 1, 50)]), "k": ["a"] * 100}
-    with pytest.warns(LatentForestWarning, match="tell nothing: k"):
+    with pytest.warns(LatentForestWarning, match="tell nothing: 'k'"):
         model = lf.BridgedIslands().fit(table)
     assert model.islands_ == (("x",),)
     assert lf.BridgedIslands().fit({"k": ["a", "b"]}).islands_ == ()

@@ -31,10 +31,18 @@ BROKEN_PIPE = 141
 
 _FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
+_MISSING = (
+    r"pass --missing '\1', or missing for this column in a --recipe; if not, missing = [] there"
+)
 # The library's advice names arguments of Python functions; here they have other names.
 _TRANSLATIONS = (
     (r"(drop it), or pass states=.*? or kinds=.*", r"\1 with --exclude"),
     (r"kinds=\{(['\"])(.*?)\1: '(\w+)'\}", r"--\3 '\2'"),
+    (r"pass missing=\{.*?: \['(.*?)'\]\}; if not, missing=(\{.*?\})", _MISSING),
+    (r"pass missing=\['(.*?)'\]", r"pass --missing '\1'"),
+    (r"pass decimal='(.)' or decimal='(.)'", r"pass --decimal '\1' or --decimal '\2'"),
+    (r"pass weights=", "pass --weights "),
+    (r"exclude=\[(.*?)\]", r"--exclude \1"),
     (r"leave (?:it|them) out or read (?:it|them) with", "use --exclude, or"),
     (r"\blist it in missing=", "list it with --missing"),
     (r"\bpass its encoding=", "pass its --encoding"),

@@ -25,6 +25,7 @@ from latentforest.cli.learners import read_prior, read_smoothing
 from latentforest.cli.options import (
     Catalog,
     Data,
+    Decimal,
     Delimiter,
     Encoding,
     Force,
@@ -32,12 +33,14 @@ from latentforest.cli.options import (
     Json,
     Missing,
     Order,
+    RecipeFile,
     Seed,
     Sheet,
     ValueLabels,
     Vocabulary,
     Weights,
     read_order,
+    split_lists,
     split_names,
 )
 from latentforest.cli.output import MODEL_FILES, check_output
@@ -74,6 +77,8 @@ def fit(
     exclude: Exclude = None,
     missing: Missing = None,
     order: Order = None,
+    decimal: Decimal = None,
+    recipe: RecipeFile = None,
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
     format: Format = None,
@@ -102,7 +107,7 @@ def fit(
         weights=weights,
         categorical=split_names(categorical),
         continuous=split_names(continuous),
-        missing=tuple(missing or ()),
+        missing=split_lists(missing),
         delimiter=delimiter,
         encoding=encoding,
         format=format,
@@ -112,6 +117,8 @@ def fit(
         labels=labels,
         catalog=catalog,
         vocabulary=vocabulary,
+        decimal=decimal,
+        recipe=recipe,
     )
     from latentforest import ConfirmatoryModel
 

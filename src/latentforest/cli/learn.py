@@ -66,6 +66,7 @@ from latentforest.cli.learners import (
 from latentforest.cli.options import (
     Catalog,
     Data,
+    Decimal,
     Delimiter,
     Encoding,
     Force,
@@ -73,12 +74,14 @@ from latentforest.cli.options import (
     Json,
     Missing,
     Order,
+    RecipeFile,
     Seed,
     Sheet,
     ValueLabels,
     Vocabulary,
     Weights,
     read_order,
+    split_lists,
     split_names,
 )
 from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
@@ -146,6 +149,8 @@ def learn(
     exclude: Exclude = None,
     missing: Missing = None,
     order: Order = None,
+    decimal: Decimal = None,
+    recipe: RecipeFile = None,
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
     format: Format = None,
@@ -213,7 +218,7 @@ def learn(
         weights=weights,
         categorical=split_names(categorical),
         continuous=split_names(continuous),
-        missing=tuple(missing or ()),
+        missing=split_lists(missing),
         delimiter=delimiter,
         encoding=encoding,
         format=format,
@@ -223,6 +228,8 @@ def learn(
         labels=labels,
         catalog=catalog,
         vocabulary=vocabulary,
+        decimal=decimal,
+        recipe=recipe,
     )
     with show_progress(quiet) as tell:
         tell(f"reading {name_sources(data)}")

@@ -23,6 +23,7 @@ from latentforest.cli.boundary import (
 from latentforest.cli.convert import convert
 from latentforest.cli.datasets import datasets
 from latentforest.cli.fit import fit
+from latentforest.cli.inspect import inspect
 from latentforest.cli.learn import learn
 from latentforest.cli.predict import predict
 from latentforest.cli.sample import sample
@@ -39,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (learn, fit, show, score, predict, sample, convert, datasets, warm_up):
+for command in (inspect, learn, fit, show, score, predict, sample, convert, datasets, warm_up):
     app.command()(command)
 
 

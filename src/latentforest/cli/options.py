@@ -40,7 +40,18 @@ Model = Annotated[
 Weights = Annotated[str | None, _reading("COLUMN", "Column that says how often each row counts.")]
 Missing = Annotated[
     list[str] | None,
-    _reading("TEXT", "Further text that means 'no value', such as -9. May be repeated."),
+    _reading(
+        "TEXTS",
+        "Further texts that mean 'no value': NA,-9. One with a comma goes in double quotes. May "
+        "be repeated.",
+    ),
+]
+Decimal = Annotated[
+    str | None, _reading("MARK", "The decimal mark, . or , where numbers can be read both ways.")
+]
+RecipeFile = Annotated[
+    Path | None,
+    _reading("FILE", "Recipe of the columns (.toml), such as 'inspect --write-recipe' writes."),
 ]
 Order = Annotated[
     list[str] | None,
@@ -125,3 +136,8 @@ def split_names(text: str | None) -> tuple[str, ...]:
     if not text:
         return ()
     return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True)))
+
+
+def split_lists(texts: list[str] | None) -> tuple[str, ...]:
+    """Split each of several lists at commas."""
+    return tuple(name for text in texts or () for name in split_names(text))

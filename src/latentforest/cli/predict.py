@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +23,7 @@ from latentforest.cli.options import (
     TableOut,
     ValueLabels,
     Vocabulary,
+    split_lists,
 )
 from latentforest.cli.output import TABLE_FILES, check_output, write_columns
 from latentforest.cli.tables import Reading, read_like
@@ -71,8 +73,9 @@ def predict(
     network = load(model)
     if not network.latents:
         raise ModelError(f"{model} has no latent variable, so there is nothing to predict")
+    recipe = None if network.recipe is None else replace(network.recipe, weight=None)
     reading = Reading(
-        missing=tuple(missing or ()),
+        missing=split_lists(missing),
         delimiter=delimiter,
         encoding=encoding,
         format=format,
@@ -80,6 +83,7 @@ def predict(
         labels=labels,
         catalog=catalog,
         vocabulary=vocabulary,
+        recipe=recipe,
     )
     variables = [network.structure.variable(name) for name in network.observed]
     kept = read_kept(data, reading, ids, keep)

@@ -27,6 +27,7 @@ from latentforest.cli.options import (
     ValueLabels,
     Vocabulary,
     Weights,
+    split_lists,
 )
 from latentforest.cli.output import (
     TABLE_FILES,
@@ -90,7 +91,7 @@ def score(
     network = load(model)
     reading = Reading(
         weights=weights,
-        missing=tuple(missing or ()),
+        missing=split_lists(missing),
         delimiter=delimiter,
         encoding=encoding,
         format=format,
@@ -98,6 +99,7 @@ def score(
         labels=labels,
         catalog=catalog,
         vocabulary=vocabulary,
+        recipe=network.recipe,
     )
     kept = {} if per_row is None else read_kept(data, reading, ids, keep)
     table = read_like(data, reading, [network.structure.variable(n) for n in network.observed])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from latentforest.errors import ParameterError
 
 if TYPE_CHECKING:
     from latentforest.data import Dataset, Variable
+    from latentforest.data.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Reading:
     labels: bool = True
     catalog: Path | None = None
     vocabulary: Path | None = None
+    decimal: str | None = None
+    recipe: Path | Recipe | None = None
 
     def kinds(self) -> dict[str, Any]:
         """Kind of each column that was named."""
@@ -80,7 +83,8 @@ def is_built_in(source: str) -> bool:
 def _load_built_in(source: str, how: Reading) -> Dataset:
     from latentforest import datasets
 
-    if how != Reading(exclude=how.exclude):
+    recipe = None if isinstance(how.recipe, Path) else how.recipe  # of a model: applies to files
+    if replace(how, recipe=None) != Reading(exclude=how.exclude) or recipe is not how.recipe:
         raise ParameterError(
             f"{source} is a built-in table: the options for reading files do not apply to it"
         )
@@ -96,7 +100,8 @@ def _read_files(sources: Sequence[str], how: Reading, **encoding: Any) -> Datase
         list(sources),
         format=how.format,
         weights=how.weights,
-        missing=_missing_texts(sources, how),
+        decimal=how.decimal,
+        recipe=_make_recipe(how),
         delimiter=read_delimiter(how.delimiter),
         encoding=how.encoding,
         exclude=how.exclude,
@@ -126,15 +131,12 @@ def read_delimiter(text: str | None) -> str | None:
     return "\t" if text in ("tab", "\\t") else text
 
 
-def _missing_texts(sources: Sequence[str], how: Reading) -> Sequence[str] | None:
-    """The usual texts and those given; ARFF files have a sign of their own."""
-    from latentforest.data.read import choose_format
-    from latentforest.data.state_names import DEFAULT_MISSING
+def _make_recipe(how: Reading) -> Recipe:
+    """The recipe asked for, with further texts that mean "no value"."""
+    from latentforest.data.recipe import read_recipe
 
-    if not how.missing:
-        return None
-    is_arff = all(choose_format(Path(source), how.format) == "arff" for source in sources)
-    return how.missing if is_arff else (*DEFAULT_MISSING, *how.missing)
+    recipe = read_recipe(how.recipe)
+    return replace(recipe, missing=tuple(dict.fromkeys((*recipe.missing, *how.missing))))
 
 
 def drop_columns(data: Dataset, names: Sequence[str]) -> Dataset:

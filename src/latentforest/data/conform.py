@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latentforest.data.column_checks import Reader, relabel
 from latentforest.data.dataset import Dataset
-from latentforest.data.encode import Weights, check_missing, encode_known, freeze, read_weights
+from latentforest.data.encode import Weights, encode_known, freeze, list_markers, read_weights
 from latentforest.data.lookup import check_unique, find_name, list_briefly
+from latentforest.data.missing_texts import Missing, check_missing, texts_of
 from latentforest.data.raw_column import (
     Labels,
     Numbers,
@@ -21,9 +23,9 @@ from latentforest.data.raw_column import (
     drop_missing,
     to_floats,
 )
+from latentforest.data.recipe import Recipe
 from latentforest.data.sources import open_table
 from latentforest.data.sparse import is_sparse, open_sparse_like
-from latentforest.data.state_names import DEFAULT_MISSING
 from latentforest.data.values import list_states
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError, UnseenStatesWarning
@@ -38,7 +40,8 @@ def encode_like(
     *,
     unseen: str = "missing",
     weights: Weights | None = None,
-    missing: Collection[str] = DEFAULT_MISSING,
+    missing: Missing | None = None,
+    recipe: Recipe | None = None,
 ) -> Dataset:
     """Encode a table with given variables.
 
@@ -60,7 +63,11 @@ def encode_like(
         Name of the column that holds the row weights, or an array of shape (n_rows,). A
         Dataset keeps its own weights if this is left out.
     missing
-        Texts that mean "no value", unless they are states of the variable.
+        Texts that mean "no value", unless they are states of the variable; if left out, those of
+        the recipe, or the usual ones.
+    recipe
+        How the model's own table was read: its missing texts, labels and decimal mark apply, and
+        its weights if the table has that column.
 
     Examples
     --------
@@ -70,38 +77,42 @@ def encode_like(
     """
     if unseen not in ("missing", "error"):
         raise ParameterError(f"unseen: got {unseen!r}, expected 'missing' or 'error'")
-    missing = check_missing(missing)
+    how = recipe or Recipe()
+    texts = how.texts() if missing is None else check_missing(missing)
     if isinstance(table, Dataset):
-        weights = table.weights if weights is None else weights
+        weights, how = table.weights if weights is None else weights, Recipe()
         table = open_dataset(table)
     if is_sparse(table):
         table = open_sparse_like(table, variables)
-    raw = _keep_weights(open_table(table), weights)
+    raw = open_table(table)
+    if weights is None and how.weight in raw.names:
+        weights = how.weight
+    raw = _keep_weights(raw, weights)
+    reader = Reader(how.decimal)
     positions = _match_columns(raw, variables)
     columns: list[NDArray[Any]] = []
     unknown: dict[str, list[str]] = {}
     rows = np.zeros(raw.n_rows, bool)
     for variable, position in zip(variables, positions, strict=True):
-        given = raw.column(position)
-        column, names = _encode_one(given, variable, missing)
+        markers = list_markers(variable, texts_of(texts, variable.name))
+        given = drop_missing(raw.column(position), markers)
+        given = relabel(given, how.labels.get(variable.name, {}))
+        column, names = _encode_one(given, variable, markers, reader)
         columns.append(column)
         if names:
             unknown[variable.name] = names
-            rows |= _find_unknown(given, column, variable, missing)
+            rows |= _find_unknown(given, column)
             if unseen == "missing":
                 _check_known(variable, column, names)
     _report(unknown, unseen)
     labels = {} if raw.positional else raw.labels
-    data = Dataset(variables, columns, read_weights(raw, weights, missing), labels=labels)
+    data = Dataset(variables, columns, read_weights(raw, weights, texts), labels=labels)
     return data.with_unseen_rows(rows) if unknown else data
 
 
-def _find_unknown(
-    column: RawColumn, codes: NDArray[Any], variable: Variable, missing: Collection[str]
-) -> NDArray[np.bool_]:
+def _find_unknown(column: RawColumn, codes: NDArray[Any]) -> NDArray[np.bool_]:
     """Rows that have a value, but none of the variable's."""
-    given = drop_missing(column, [text for text in missing if text not in (variable.states or ())])
-    has_value = given.codes >= 0 if isinstance(given, Labels) else ~np.isnan(given.values)
+    has_value = column.codes >= 0 if isinstance(column, Labels) else ~np.isnan(column.values)
     unknown: NDArray[np.bool_] = has_value & (codes < 0)
     return unknown
 
@@ -148,11 +159,12 @@ def _match_columns(table: RawTable, variables: Sequence[Variable]) -> list[int]:
 
 
 def _encode_one(
-    column: RawColumn, variable: Variable, missing: Collection[str]
+    column: RawColumn, variable: Variable, missing: Collection[str], reader: Reader
 ) -> tuple[NDArray[Any], list[str]]:
     if variable.is_categorical:
         return encode_known(column, variable, missing)
-    return freeze(to_floats(drop_missing(column, missing), variable.name)), []
+    column = reader.read_numbers(column, variable.name, "continuous")
+    return freeze(to_floats(column, variable.name)), []
 
 
 def _check_known(variable: Variable, column: NDArray[Any], unknown: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,14 +14,16 @@ from latentforest.data.encode import (
     Encoding,
     Kinds,
     Weights,
-    check_missing,
     encode_table,
     freeze,
     read_weights,
 )
+from latentforest.data.findings import Origin
 from latentforest.data.lookup import check_unique, find_name
 from latentforest.data.merge import merge_rows
+from latentforest.data.missing_texts import Missing
 from latentforest.data.raw_column import smallest_code_type
+from latentforest.data.recipe import Recipe, plan_encoding, read_recipe
 from latentforest.data.sources import open_table
 from latentforest.data.state_names import DEFAULT_MISSING
 from latentforest.data.variable import Variable
@@ -42,6 +45,8 @@ class Dataset:
         Arrays of shape (n_rows,).
     weights
         Shape (n_rows,), not negative and not all zero; all ones if left out.
+    origin
+        What the table was before it was encoded, if that is known.
     labels
         What columns are about, by name, such as the wording of a question.
 
@@ -55,15 +60,26 @@ class Dataset:
     [1.0, 1.0]
     """
 
-    __slots__ = ("_columns", "_labels", "_names", "_places", "_unseen", "_variables", "_weights")
+    __slots__ = (
+        "_columns",
+        "_labels",
+        "_names",
+        "_origin",
+        "_places",
+        "_unseen",
+        "_variables",
+        "_weights",
+    )
 
     def __init__(
         self,
         variables: Sequence[Variable],
         columns: Sequence[ArrayLike],
         weights: ArrayLike | None = None,
+        origin: Origin | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> None:
+        self._origin = origin
         self._variables = tuple(variables)
         self._names = tuple(variable.name for variable in self._variables)
         if not self._variables:
@@ -87,10 +103,12 @@ class Dataset:
         kinds: Kinds | None = None,
         states: Mapping[str, Sequence[object]] | None = None,
         weights: Weights | None = None,
-        missing: Collection[str] = DEFAULT_MISSING,
+        missing: Missing | None = None,
         names: Sequence[str] | None = None,
         vocabulary: Mapping[str, int] | Sequence[str] | None = None,
         counts: str = "presence",
+        decimal: str | None = None,
+        recipe: Recipe | str | os.PathLike[str] | None = None,
     ) -> Dataset:
         """Encode a table.
 
@@ -113,8 +131,9 @@ class Dataset:
         weights
             Name of the column that holds the row weights, or an array of shape (n_rows,).
         missing
-            Texts that mean "no value", in addition to ``None``, NaN and the like. A text
-            that is a number, such as ``"-9"``, also matches that number.
+            Texts that mean "no value", in addition to ``None``, NaN and the like; if left out,
+            the usual ones such as ``NA``. A text that is a number, such as ``"-9"``, also matches
+            that number. A mapping from columns to such lists adds to the usual texts in these.
         names
             Column names of an array or a list of rows; ``x0``, ``x1``, … if left out.
         vocabulary
@@ -123,6 +142,10 @@ class Dataset:
         counts
             Of a sparse matrix: ``"presence"`` makes 1 of all counts above 0, ``"values"`` keeps
             them.
+        decimal
+            The decimal mark of texts that are numbers, ``"."`` or ``","``, where both are possible.
+        recipe
+            A `Recipe`, or the TOML file of one. The other arguments win over it.
 
         Examples
         --------
@@ -133,14 +156,16 @@ class Dataset:
         [0, 1, -1]
         """
         if isinstance(table, Dataset):
-            if kinds is not None or states is not None or names is not None:
+            if any(each is not None for each in (kinds, states, names, decimal, recipe)):
                 raise ParameterError(
-                    "kinds=, states= and names= do not apply to a Dataset, which is encoded already"
+                    "kinds=, states=, names=, decimal= and recipe= do not apply to a Dataset, "
+                    "which is encoded already"
                 )
             return table._reweighted(weights)
-        texts = check_missing(missing)
         raw = open_table(table, names, vocabulary, counts)
-        return cls(*encode_table(raw, Encoding(kinds, states or {}, texts), weights))
+        asked = Encoding(kinds, {} if states is None else states, decimal=decimal)
+        asked, weights = plan_encoding(read_recipe(recipe), raw.names, asked, weights, missing)
+        return cls(*encode_table(raw, asked, weights))
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -166,6 +191,21 @@ class Dataset:
     def names(self) -> tuple[str, ...]:
         """Column names."""
         return self._names
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """Columns that were left out when the table was encoded, and why."""
+        return {} if self._origin is None else dict(self._origin.left_out)
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """How the table was read, if not in the usual way."""
+        return None if self._origin is None else self._origin.recipe
+
+    @property
+    def origin(self) -> Origin | None:
+        """What the table was before it was encoded, if that is known."""
+        return self._origin
 
     @property
     def n_rows(self) -> int:
@@ -199,9 +239,8 @@ class Dataset:
 
     def with_unseen_rows(self, rows: NDArray[np.bool_] | None) -> Dataset:
         """Mark the rows in which a value counts as missing that the variables do not have."""
-        data = Dataset(self._variables, self._columns, self._weights, self._labels)
-        data._unseen = None if rows is None or not rows.any() else freeze(np.array(rows, bool))
-        return data
+        marks = None if rows is None else np.array(rows, bool)
+        return self._derive(self._variables, self._columns, self._weights, marks)
 
     def index(self, name: str) -> int:
         """Position of a column."""
@@ -223,12 +262,9 @@ class Dataset:
         if isinstance(names, str):
             raise ParameterError(f"select() takes a list of names, got {names!r}")
         keep = [self.index(name) for name in names]
-        return Dataset(
-            [self._variables[i] for i in keep],
-            [self._columns[i] for i in keep],
-            self._weights,
-            self._labels,
-        )
+        columns = [self._columns[i] for i in keep]
+        variables = [self._variables[i] for i in keep]
+        return self._derive(variables, columns, self._weights, self._unseen)
 
     def take(self, rows: ArrayLike) -> Dataset:
         """Keep some rows: row numbers in the order given, or a boolean mask."""
@@ -237,17 +273,15 @@ class Dataset:
             which = which.astype(np.intp)
         try:
             columns = [freeze(column[which]) for column in self._columns]
-            taken = Dataset(self._variables, columns, freeze(self._weights[which]), self._labels)
-            return taken if self._unseen is None else taken.with_unseen_rows(self._unseen[which])
+            unseen = None if self._unseen is None else self._unseen[which]
+            return self._derive(self._variables, columns, freeze(self._weights[which]), unseen)
         except IndexError as error:
             message = f"take(): rows do not fit a table of {self.n_rows} rows: {error}"
         raise DataError(message)
 
     def with_weights(self, weights: ArrayLike | None) -> Dataset:
         """Replace the row weights; ``None`` makes all of them 1."""
-        data = Dataset(self._variables, self._columns, weights, self._labels)
-        data._unseen = self._unseen
-        return data
+        return self._derive(self._variables, self._columns, weights, self._unseen)
 
     def with_seen_states(self, but: Collection[str] = ()) -> Dataset:
         """Return the same table without the states that no row of positive weight has.
@@ -276,7 +310,7 @@ class Dataset:
                 columns[j] = codes[columns[j]]
         if variables == list(self._variables):
             return self
-        return Dataset(variables, columns, self._weights, self._labels)
+        return self._derive(variables, columns, self._weights, self._unseen)
 
     def merged(self) -> tuple[Dataset, NDArray[np.intp]]:
         """Merge equal rows and add up their weights.
@@ -300,7 +334,8 @@ class Dataset:
             return self, inverse
         weights = np.bincount(inverse, weights=self._weights, minlength=len(first))
         columns = [freeze(column[first]) for column in self._columns]
-        return Dataset(self._variables, columns, freeze(weights), self._labels), inverse
+        unseen = None if self._unseen is None else np.bincount(inverse, self._unseen) > 0
+        return self._derive(self._variables, columns, freeze(weights), unseen), inverse
 
     def counts(self, name: str) -> NDArray[np.float64]:
         """Total weight of each state of a categorical column, shape (n_states,)."""
@@ -340,7 +375,23 @@ class Dataset:
         return f"Dataset({'; '.join(filter(None, parts))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dataset, (self._variables, self._columns, self._weights, self._labels)
+        values = (self._variables, self._columns, self._weights, self._origin, self._labels)
+        return Dataset, values, self._unseen
+
+    def __setstate__(self, unseen: NDArray[np.bool_]) -> None:
+        self._unseen = unseen
+
+    def _derive(
+        self,
+        variables: Sequence[Variable],
+        columns: Sequence[ArrayLike],
+        weights: ArrayLike | None,
+        unseen: NDArray[np.bool_] | None,
+    ) -> Dataset:
+        """Make a table of the same origin and labels, with marks of its own rows."""
+        data = Dataset(variables, columns, weights, self._origin, self._labels)
+        data._unseen = None if unseen is None or not unseen.any() else freeze(unseen)
+        return data
 
     def _check_lengths(self) -> None:
         n_rows = len(self._columns[0])

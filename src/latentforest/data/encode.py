@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from latentforest.data.column_checks import Reader, relabel
+from latentforest.data.findings import Origin, explain_left_out, warn_of
 from latentforest.data.lookup import check_unique, find_name, list_briefly
+from latentforest.data.missing_texts import AMONG_NUMBERS, MissingTexts, texts_of
 from latentforest.data.raw_column import (
     Codes,
     Kind,
@@ -27,12 +30,16 @@ from latentforest.data.raw_column import (
 from latentforest.data.scales import order_states
 from latentforest.data.state_names import (
     DEFAULT_MISSING,
+    name_numeric_text,
     name_value,
     sort_names,
 )
 from latentforest.data.values import StateFinder
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from latentforest.data.recipe import Recipe
 
 Kinds: TypeAlias = Kind | Mapping[str, Kind]
 Weights: TypeAlias = str | Sequence[float] | NDArray[Any]
@@ -48,14 +55,21 @@ class Encoding:
     missing: Collection[str] = DEFAULT_MISSING
     columns: Collection[str] | None = None
     exclude: Collection[str] = ()
+    decimal: str | None = None
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    recipe: Recipe | None = None
 
     def check(self, names: Sequence[str]) -> None:
         """Raise an error for unknown columns and kinds."""
         if not isinstance(self.states, Mapping):
             raise ParameterError(f"states: got {self.states!r}, expected lists by column name")
         kinds = self.kinds if isinstance(self.kinds, Mapping) else {}
-        for name in (*kinds, *self.states, *(self.columns or ()), *self.exclude):
+        by_column = self.missing.by_column if isinstance(self.missing, MissingTexts) else ()
+        stated = (*kinds, *self.states, *self.labels, *by_column)
+        for name in (*stated, *(self.columns or ()), *self.exclude):
             find_name(name, names)
+        if self.decimal not in (None, ".", ","):
+            raise ParameterError(f"decimal: got {self.decimal!r}, expected '.' or ','")
         for kind in kinds.values() if isinstance(self.kinds, Mapping) else (self.kinds,):
             if kind is not None and kind not in _KINDS:
                 raise ParameterError(f"kinds: got {kind!r}, expected 'categorical' or 'continuous'")
@@ -73,22 +87,32 @@ class Encoding:
             return self.kinds.get(name)
         return None if name in self.states else self.kinds
 
+    def labels_of(self, name: str) -> Mapping[str, str]:
+        """Labels that the caller gave for values of a column."""
+        return self.labels.get(name, {})
 
-def check_missing(texts: Collection[str]) -> tuple[str, ...]:
-    """Texts that mean "no value"; anything but a collection of texts is an error."""
-    usable = isinstance(texts, Iterable) and not isinstance(texts, str | bytes)
-    listed = tuple(texts) if usable else ()
-    if not usable or not all(isinstance(text, str) for text in listed):
-        raise ParameterError(
-            f"missing: got {texts!r}, expected a collection of texts such as ['NA', '-9']"
-        )
-    return listed
+    def is_explicit(self, name: str) -> bool:
+        """Whether the caller said what a column is."""
+        return self.kind_of(name) is not None or name in self.states or name in self.labels
+
+    def needs_text(self, name: str) -> bool:
+        """Whether the text of a column matters even if all of it is numbers."""
+        is_categorical = name in self.states or self.kind_of(name) == "categorical"
+        return is_categorical or name in self.labels or self.decimal == ","
+
+    def settles_missing(self, name: str) -> bool:
+        """Whether the caller said which values of this very column are missing."""
+        return isinstance(self.missing, MissingTexts) and name in self.missing.by_column
 
 
 def encode_table(
     table: RawTable, encoding: Encoding, weights: Weights | None = None
-) -> tuple[list[Variable], list[NDArray[Any]], NDArray[Any] | None]:
-    """Variables, columns and row weights of a table."""
+) -> tuple[list[Variable], list[NDArray[Any]], NDArray[Any] | None, Origin]:
+    """Variables, columns and row weights of a table, and what it was before.
+
+    Dates, texts that are all distinct and columns without any value are left out, unless the
+    caller said what they are. One warning tells of each kind of oddity.
+    """
     check_unique(table.names)
     if table.names and table.n_rows == 0:
         raise DataError("a table needs at least one row, got none")
@@ -99,12 +123,61 @@ def encode_table(
     if isinstance(weights, str):
         place = find_name(weights, table.names)
         positions = [i for i in positions if i != place]
-    variables, columns = [], []
+    row_weights = read_weights(table, weights, encoding.missing)
+    reader = Reader(encoding.decimal)
+    encoded = _encode_columns(table, positions, encoding, reader)
+    names = tuple(table.names[i] for i in positions)
+    left_out = explain_left_out(reader.findings)
+    if positions and not encoded:
+        raise DataError(f"no column is left: {_list_reasons(left_out)}")
+    warn_of(reader.findings)
+    explicit = frozenset(filter(encoding.is_explicit, names))
+    origin = Origin(names, left_out, encoding.recipe, explicit, tuple(reader.findings))
+    variables = [encoded[i][0] for i in positions if i in encoded]
+    return variables, [encoded[i][1] for i in positions if i in encoded], row_weights, origin
+
+
+def _encode_columns(
+    table: RawTable, positions: Sequence[int], encoding: Encoding, reader: Reader
+) -> dict[int, tuple[Variable, NDArray[Any]]]:
+    """Variable and values by position; columns whose decimal mark is not sure come last."""
+    encoded, waiting = {}, {}
     for i in positions:
-        variable, column = encode_column(table.column(i), table.names[i], encoding)
-        variables.append(variable)
-        columns.append(column)
-    return variables, columns, read_weights(table, weights, encoding.missing)
+        column = table.column(i)
+        if reader.is_unsure(column):
+            waiting[i] = column
+            continue
+        found = _understand(column, table.names[i], encoding, reader)
+        if found is not None:
+            encoded[i] = found
+    for i, column in waiting.items():
+        found = _understand(column, table.names[i], encoding, reader)
+        if found is not None:
+            encoded[i] = found
+    return encoded
+
+
+def _understand(
+    column: RawColumn, name: str, encoding: Encoding, reader: Reader
+) -> tuple[Variable, NDArray[Any]] | None:
+    """Variable and values of a column, or nothing if it has no place in a model."""
+    if name in encoding.states:
+        return encode_column(column, name, encoding)
+    column = relabel(
+        drop_missing(column, texts_of(encoding.missing, name)), encoding.labels_of(name)
+    )
+    column = reader.read_numbers(column, name, encoding.kind_of(name))
+    if not encoding.is_explicit(name) and reader.is_left_out(column, name):
+        return None
+    variable, values = encode_column(column, name, encoding)
+    if not encoding.settles_missing(name):
+        reader.check_values(variable, values)
+    return variable, values
+
+
+def _list_reasons(left_out: Mapping[str, str]) -> str:
+    listed = [f"{name!r} ({reason})" for name, reason in left_out.items()]
+    return ", ".join(listed[:5]) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
 
 
 def read_weights(
@@ -112,7 +185,9 @@ def read_weights(
 ) -> NDArray[Any] | None:
     """Row weights from a column of the table or from an array."""
     if isinstance(weights, str):
-        column = drop_missing(table.column(find_name(weights, table.names)), missing)
+        column = table.column(find_name(weights, table.names))
+        column = drop_missing(column, texts_of(missing, weights))
+        column = Reader(None).read_numbers(column, weights, "continuous")
         found = find_text(column)
         if found is not None:
             row, value = found
@@ -129,8 +204,9 @@ def encode_column(
     """Variable and encoded values of one column."""
     states = encoding.states.get(name)
     if states is not None:
-        return _encode_with_states(column, name, states, encoding.missing)
-    column = drop_missing(column, encoding.missing)
+        column = relabel(column, encoding.labels_of(name))
+        return _encode_with_states(column, name, states, texts_of(encoding.missing, name))
+    column = drop_missing(column, texts_of(encoding.missing, name))
     kind = encoding.kind_of(name) or infer_kind(column)
     if kind == "continuous":
         return Variable(name), freeze(to_floats(column, name))
@@ -182,6 +258,14 @@ def _encode_with_states(
     return variable, codes
 
 
+def list_markers(variable: Variable, missing: Collection[str]) -> list[str]:
+    """Texts that mean "no value" in the column of a variable, whose states never do."""
+    states = variable.states or ()
+    if states and all(name_numeric_text(state) is not None for state in states):
+        missing = (*missing, *AMONG_NUMBERS)
+    return [text for text in missing if text not in states]
+
+
 def encode_known(
     column: RawColumn, variable: Variable, missing: Collection[str]
 ) -> tuple[Codes, list[str]]:
@@ -191,7 +275,7 @@ def encode_known(
     of `StateFinder`.
     """
     states = variable.states or ()
-    column = drop_missing(column, [text for text in missing if text not in states])
+    column = drop_missing(column, list_markers(variable, missing))
     labels = column if isinstance(column, Labels) else label_numbers(column.values)
     finder = StateFinder(states)
     matches = [finder.find(label) for label in labels.labels]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from latentforest.data.intern import describe_dates, intern_objects
+from latentforest.data.intern import intern_objects
 from latentforest.data.raw_column import (
     Labels,
     Numbers,
@@ -70,9 +70,7 @@ def convert_series(series: nw.Series[Any], name: str) -> RawColumn:
         return label_booleans(series.fill_null(False).to_numpy().astype(np.bool_), null)
     if kind.is_numeric():
         return _convert_numbers(series, name)
-    if kind.is_temporal():
-        raise DataError(describe_dates(name))
-    if isinstance(kind, nw.Object):
+    if kind.is_temporal() or isinstance(kind, nw.Object):
         return intern_objects(series.to_list(), name)
     return _convert_other(series, name)
 

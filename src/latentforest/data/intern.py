@@ -21,7 +21,7 @@ from latentforest.data.raw_column import (
     mask_integers,
     smallest_code_type,
 )
-from latentforest.data.state_names import is_date, is_null, name_number, name_value, parse_number
+from latentforest.data.state_names import is_null, name_number, name_value, parse_number
 from latentforest.errors import DataError
 
 #: A column of text with more distinct numbers than this is stored as floats.
@@ -147,10 +147,7 @@ def intern_objects(values: Sequence[object], name: str) -> RawColumn:
         codes = index.encode(values)
     except TypeError:
         raise DataError(_describe_unusable(values, name)) from None
-    labels = list(index)
-    if any(is_date(label) and not is_null(label) for label in labels):
-        raise DataError(describe_dates(name))
-    return drop_missing(Labels(labels, codes), ())
+    return drop_missing(Labels(list(index), codes), ())
 
 
 def _fit_floats(values: Sequence[Any], types: set[type]) -> bool:
@@ -158,14 +155,6 @@ def _fit_floats(values: Sequence[Any], types: set[type]) -> bool:
     if not {int, float} <= types:
         return True
     return all(abs(value) <= 2**53 for value in values if type(value) is int)
-
-
-def describe_dates(name: str) -> str:
-    """Message for a column of dates or times."""
-    return (
-        f"column {name!r} holds dates or times, which have no place in a model; "
-        "turn them into numbers (such as days) or categories (such as the month), or drop them"
-    )
 
 
 def _store_numbers(values: Sequence[Any], types: set[type]) -> RawColumn:

@@ -17,12 +17,14 @@ from latentforest.data.arrow_file import read_arrow
 from latentforest.data.conform import encode_like, open_dataset
 from latentforest.data.csv_file import read_csv
 from latentforest.data.dataset import Dataset
-from latentforest.data.encode import Encoding, Kinds, Weights, check_missing, encode_table
+from latentforest.data.encode import Encoding, Kinds, Weights, encode_table
 from latentforest.data.excel_file import read_excel
 from latentforest.data.frequency_file import read_frequencies
 from latentforest.data.join import join_tables
+from latentforest.data.missing_texts import Missing, MissingTexts
 from latentforest.data.parquet_file import read_parquet
 from latentforest.data.raw_column import Kind, RawTable
+from latentforest.data.recipe import Recipe, plan_encoding, read_recipe
 from latentforest.data.sparse import read_sparse
 from latentforest.data.stat_file import read_stat
 from latentforest.data.state_names import DEFAULT_MISSING
@@ -87,7 +89,7 @@ def read(
     kinds: Kinds | None = None,
     states: Mapping[str, Sequence[object]] | None = None,
     weights: Weights | None = None,
-    missing: Collection[str] | None = None,
+    missing: Missing | None = None,
     columns: Collection[str] | None = None,
     exclude: Collection[str] = (),
     delimiter: str | None = None,
@@ -99,6 +101,8 @@ def read(
     counts: str = "presence",
     like: Sequence[Variable] | None = None,
     unseen: str = "missing",
+    decimal: str | None = None,
+    recipe: Recipe | str | os.PathLike[str] | None = None,
 ) -> Dataset:
     """Read a table from a file, or from several with the same columns.
 
@@ -119,8 +123,9 @@ def read(
         As for ``Dataset.from_table``. ARFF and frequency files declare their kinds and
         states, and may hold weights.
     missing
-        Texts that mean "no value". If left out: those of ``Dataset.from_table``, and only ``?``
-        in ARFF and frequency files.
+        Texts that mean "no value", or a mapping from columns to such lists, as for
+        ``Dataset.from_table``. If left out: the usual ones, and only ``?`` in ARFF and frequency
+        files.
     columns, exclude
         Names of the columns to read (default all) and to leave out.
     delimiter
@@ -145,6 +150,10 @@ def read(
     unseen
         With ``like``, what to do with states that a variable does not have: ``"missing"``
         counts them as missing, with one warning; ``"error"`` raises an error.
+    decimal
+        The decimal mark of texts that are numbers, ``"."`` or ``","``, where both are possible.
+    recipe
+        A `Recipe`, or the TOML file of one. The other arguments win over it.
 
     Examples
     --------
@@ -156,32 +165,64 @@ def read(
     """
     if like is not None and (kinds or states or columns is not None or exclude):
         raise ParameterError("like= takes the place of kinds=, states=, columns= and exclude=")
+    plan = read_recipe(recipe)
+    plan = replace(plan, decimal=decimal or plan.decimal)
+    weight_column = plan.weight if weights is None else weights
     options = FileOptions(
-        format, delimiter, encoding, sheet, labels, catalog, vocabulary, counts, weights
+        format,
+        delimiter,
+        encoding,
+        sheet,
+        labels,
+        catalog,
+        vocabulary,
+        counts,
+        plan.weight if weights is None else weights,
     )
     files = _list_files(path)
     formats = [choose_format(file, format) for file in files]
     default = () if set(formats) <= set(_SELF_CONTAINED) else DEFAULT_MISSING
-    texts = default if missing is None else check_missing(missing)
-    wanted = Encoding(kinds, states or {}, texts, columns, exclude)
-    hints = wanted if like is None else _want_variables(like, texts)
+    texts = plan.with_missing(missing).texts(default)
+    asked = Encoding(kinds, states or {}, default, columns, exclude, decimal)
+    hints = _join_hints(plan, asked, texts) if like is None else _want_variables(like, plan, texts)
     with contextlib.ExitStack() as stack:
         tables = [
             stack.enter_context(_opening(file, name, options, hints))
             for file, name in zip(files, formats, strict=True)
         ]
         table = join_tables(tables, files)
-        weights = table.weights if weights is None else weights
+        if weights is None and (plan.weight is None or (like and plan.weight not in table.names)):
+            weights = table.weights
         if like is not None:
-            return encode_like(table, like, unseen=unseen, weights=weights, missing=texts)
+            return encode_like(
+                table, like, unseen=unseen, weights=weights, missing=texts, recipe=plan
+            )
+        wanted, weights = plan_encoding(plan, table.names, asked, weights, missing)
         return Dataset(*encode_table(table, wanted, weights), labels=table.labels)
 
 
-def _want_variables(variables: Sequence[Variable], missing: Collection[str]) -> Encoding:
+def _join_hints(recipe: Recipe, asked: Encoding, missing: MissingTexts) -> Encoding:
+    """What is known of columns before their names are."""
+    kinds = asked.kinds if isinstance(asked.kinds, str) else {**recipe.kinds, **(asked.kinds or {})}
+    return replace(
+        asked,
+        kinds=kinds or None,
+        states={**recipe.states, **asked.states},
+        missing=missing,
+        decimal=recipe.decimal,
+        labels=recipe.labels,
+    )
+
+
+def _want_variables(
+    variables: Sequence[Variable], recipe: Recipe, missing: MissingTexts
+) -> Encoding:
     """What given variables say of the columns; their states do not count as missing."""
     states = {v.name: v.states for v in variables if v.states is not None}
     kinds: dict[str, Kind] = {v.name: "continuous" for v in variables if v.states is None}
-    return Encoding(kinds, states, _drop_states(missing, variables), [v.name for v in variables])
+    texts = _drop_states(missing, variables)
+    names = [v.name for v in variables]
+    return Encoding(kinds, states, texts, names, decimal=recipe.decimal, labels=recipe.labels)
 
 
 def _list_files(path: FilePath | Sequence[FilePath]) -> list[Path]:
@@ -259,7 +300,7 @@ def _open_file(path: Path, format: str, options: FileOptions, wanted: Encoding) 
         delimiter=mark,
         missing=wanted.missing,
         encoding=options.encoding,
-        needs_text=lambda name: name in wanted.states or wanted.kind_of(name) == "categorical",
+        needs_text=wanted.needs_text,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentforest.data.frames import convert_series, open_frame, open_series
-from latentforest.data.intern import describe_dates, intern_objects
+from latentforest.data.intern import intern_objects
 from latentforest.data.raw_column import (
     Labels,
     Numbers,
@@ -136,8 +136,8 @@ def convert_array(values: NDArray[Any], name: str) -> RawColumn:
         return Labels(labels, codes.astype(smallest_code_type(len(labels))))
     if kind in "OT":
         return intern_objects(values.tolist(), name)
-    if kind in "Mm":
-        raise DataError(describe_dates(name))
+    if kind in "Mm":  # nanoseconds would become plain integers
+        return intern_objects(values.astype(f"{kind}8[us]").tolist(), name)
     raise DataError(
         f"column {name!r} has the type {values.dtype}; expected text, numbers or booleans"
     )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
 from latentforest.data.arrow_file import open_arrow
 from latentforest.data.dataset import Dataset
-from latentforest.data.encode import Encoding, Kinds, Weights, check_missing, encode_table
+from latentforest.data.encode import Encoding, Kinds, Weights, encode_table
 from latentforest.data.intern import intern_objects
+from latentforest.data.missing_texts import Missing
 from latentforest.data.raw_column import RawTable
-from latentforest.data.state_names import DEFAULT_MISSING
+from latentforest.data.recipe import Recipe, plan_encoding, read_recipe
 from latentforest.errors import DataError, ParameterError
 
 _PIECE = 10_000
@@ -25,9 +27,11 @@ def read_sql(
     kinds: Kinds | None = None,
     states: Mapping[str, Sequence[object]] | None = None,
     weights: Weights | None = None,
-    missing: Collection[str] = DEFAULT_MISSING,
+    missing: Missing | None = None,
     columns: Collection[str] | None = None,
     exclude: Collection[str] = (),
+    decimal: str | None = None,
+    recipe: Recipe | str | os.PathLike[str] | None = None,
 ) -> Dataset:
     """Read the result of a query.
 
@@ -40,7 +44,7 @@ def read_sql(
         (``sqlite3``, ``psycopg``, …). It stays open.
     parameters
         Values for the placeholders of the query, in the driver's own notation.
-    kinds, states, weights, missing, columns, exclude
+    kinds, states, weights, missing, columns, exclude, decimal, recipe
         As for ``read``.
 
     Examples
@@ -63,7 +67,8 @@ def read_sql(
             table = open_arrow("the query", cursor.fetch_arrow_table())
         else:
             table = _fetch(cursor)
-    options = Encoding(kinds, states or {}, check_missing(missing), columns, exclude)
+    asked = Encoding(kinds, states or {}, columns=columns, exclude=exclude, decimal=decimal)
+    options, weights = plan_encoding(read_recipe(recipe), table.names, asked, weights, missing)
     return Dataset(*encode_table(table, options, weights))
 
 

@@ -10,7 +10,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from latentforest.data import Dataset, Variable, encode_like
 from latentforest.data.lookup import list_briefly
+from latentforest.data.recipe import Recipe
 from latentforest.data.table import Table
 from latentforest.data.values import as_array
 from latentforest.errors import (
@@ -36,6 +37,12 @@ from latentforest.inference.engine import NO_TIES, Ties
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
+from latentforest.learners.column_checks import (
+    carry_recipe,
+    check_columns,
+    list_features,
+    take_features,
+)
 from latentforest.learners.column_prediction import (
     check_has_states,
     hide_column,
@@ -138,6 +145,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
     bic_: float
     seconds_: float
     interrupted_: bool
+    left_out_: dict[str, str]
+    _places: list[int]
     _training: Dataset | None
     _goodness: Table | None
 
@@ -173,15 +182,11 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             observations N of BIC. Rows of weight zero tell which states there are, no more.
         """
         began = time.monotonic()
-        given = self._read(X, sample_weight)
-        has_weight = given.weights > 0
-        declared = given if has_weight.all() else given.take(has_weight)
+        whole = self._read(X, sample_weight)
+        given, declared, self.left_out_ = check_columns(whole)
         dataset = declared.with_seen_states(but=self._stated_columns())
         warn_of_unobserved(declared.variables, dataset.variables)
         check_smoothing(getattr(self, "smoothing", None), Structure(dataset.variables, {}))
-        _warn_of_constant_columns(dataset)
-        _warn_of_many_states(dataset)
-        _warn_of_small_weights(dataset)
         seed = draw_seed(self.random_state)
         is_number = isinstance(self.time_limit, numbers.Real)
         if self.time_limit is not None and not (is_number and self.time_limit > 0):
@@ -194,13 +199,14 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             left = make_late(work) if learned.attributes["interrupted"] else work
             network, is_over = hurry(left, lambda work: self._complete(work, learned))
             learned = mark_interrupted(learned) if is_over else learned
-        self.n_features_in_ = declared.n_columns
+        features, self._places = list_features(whole, declared)
+        self.n_features_in_ = len(features)
         self.variables_ = declared.variables
         if _has_names(X):
-            self.feature_names_in_ = np.array(dataset.names, dtype=object)
+            self.feature_names_in_ = np.array(features, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.network_ = network
+        self.network_ = carry_recipe(network, whole)
         self.history_ = learned.history
         self.log_likelihood_ = learned.log_likelihood
         self.n_parameters_ = learned.network.dimension
@@ -373,7 +379,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         ['+', '-']
         """
         check_is_fitted(self, "network_")
-        rows = hide_column(X, self.variables_, column)
+        rows = hide_column(self._take_features(X), self.variables_, column, self._recipe())
         if self.network_.structure.variable(column).is_categorical:
             return name_states(self.network_, column, self._find_posteriors(rows, [column])[0][0])
         return predict_numbers(self.network_, rows, column, self.n_jobs)
@@ -388,7 +394,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "network_")
         check_has_states(self.network_, column)
-        rows = hide_column(X, self.variables_, column)
+        rows = hide_column(self._take_features(X), self.variables_, column, self._recipe())
         return self._find_posteriors(rows, [column])[0][0]
 
     def _read(self, X: Any, sample_weight: ArrayLike | None) -> Dataset:
@@ -407,12 +413,24 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        return encode_like(X, self.variables_)
+        return encode_like(self._take_features(X), self.variables_, recipe=self._recipe())
+
+    def _recipe(self) -> Recipe | None:
+        """How tables are read; the weights of new rows are the caller's."""
+        recipe = self.network_.recipe
+        return None if recipe is None else replace(recipe, weight=None)
+
+    def _take_features(self, X: Any) -> Any:
+        """Columns of an array that were not left out."""
+        is_whole = isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == self.n_features_in_
+        return take_features(X, getattr(self, "_places", None)) if is_whole else X
 
     def _encode_some(self, X: Any, given: Sequence[str] | None) -> Dataset:
         """Encode a table as if only some of its columns had values."""
         check_is_fitted(self, "network_")
-        return self._encode(X) if given is None else keep_columns(X, self.variables_, given)
+        if given is None:
+            return self._encode(X)
+        return keep_columns(self._take_features(X), self.variables_, given, self._recipe())
 
     def _rows(self, dataset: Dataset) -> Rows:
         """What the reported model says of rows."""
@@ -610,53 +628,3 @@ def warn_of_unobserved(declared: Sequence[Variable], seen: Sequence[Variable]) -
             UnobservedStatesWarning,
             stacklevel=3,
         )
-
-
-def _warn_of_many_states(dataset: Dataset) -> None:
-    names = [variable.name for variable in dataset.variables if _is_label(dataset, variable)]
-    if names:
-        warnings.warn(
-            f"columns with nearly as many states as rows, like names or numbers of cases: "
-            f"{', '.join(names[:10])}; leave them out",
-            DataWarning,
-            stacklevel=3,
-        )
-
-
-def _is_label(dataset: Dataset, variable: Variable) -> bool:
-    """Whether a column has nearly as many states as there are rows, or just counts the rows."""
-    if variable.is_categorical:
-        return variable.n_states > max(50, dataset.n_rows / 2)
-    values = np.sort(dataset.column(variable.name))
-    return dataset.n_rows > 50 and bool(np.all(np.diff(values) == 1.0))
-
-
-def _warn_of_constant_columns(dataset: Dataset) -> None:
-    constant = [name for name in dataset.names if _is_constant(dataset, name)]
-    if constant and len(constant) < dataset.n_columns:
-        warnings.warn(
-            f"columns with a single observed value tell nothing: {', '.join(constant[:10])}"
-            + (" …" if len(constant) > 10 else ""),
-            DataWarning,
-            stacklevel=3,
-        )
-
-
-def _warn_of_small_weights(dataset: Dataset) -> None:
-    """Warn if BIC hardly counts parameters because the weights were divided by their sum, say."""
-    if dataset.n_rows > 1 and dataset.total_weight < 2:
-        warnings.warn(
-            f"the weights of {dataset.n_rows:,} rows sum to {dataset.total_weight:g}, which counts "
-            "as the number of observations N; the penalty of BIC, log(N) / 2 for each parameter, "
-            "is next to nothing or less: give weights that sum to the number of observations",
-            DataWarning,
-            stacklevel=3,
-        )
-
-
-def _is_constant(dataset: Dataset, name: str) -> bool:
-    if dataset.variable(name).is_categorical:
-        return int(np.count_nonzero(dataset.counts(name))) < 2
-    values = dataset.column(name)
-    seen = values[~np.isnan(values)]
-    return len(seen) == 0 or bool(seen.min() == seen.max())

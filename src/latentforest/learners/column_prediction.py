@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.data import Dataset, Variable, encode_like
+from latentforest.data.recipe import Recipe
 from latentforest.data.values import restore_values
 from latentforest.errors import ParameterError
 from latentforest.inference.completions import complete_rows
@@ -15,13 +16,17 @@ from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model import Network
 
 
-def hide_column(X: Any, variables: tuple[Variable, ...], column: str) -> Dataset:
+def hide_column(
+    X: Any, variables: tuple[Variable, ...], column: str, recipe: Recipe | None = None
+) -> Dataset:
     """Encode a table as if one of its columns had no value, or were not there at all."""
     _check_names(variables, [column])
-    return keep_columns(X, variables, [v.name for v in variables if v.name != column])
+    return keep_columns(X, variables, [v.name for v in variables if v.name != column], recipe)
 
 
-def keep_columns(X: Any, variables: tuple[Variable, ...], names: Sequence[str]) -> Dataset:
+def keep_columns(
+    X: Any, variables: tuple[Variable, ...], names: Sequence[str], recipe: Recipe | None = None
+) -> Dataset:
     """Encode a table as if only some of its columns had values, or were there at all."""
     names = [names] if isinstance(names, str) else list(names)
     _check_names(variables, names)
@@ -30,7 +35,7 @@ def keep_columns(X: Any, variables: tuple[Variable, ...], names: Sequence[str]) 
         X = X[:, [variable.name in names for variable in variables]]
     if not kept:
         raise ParameterError("given: expected the name of at least one column, got none")
-    known = encode_like(X, kept)
+    known = encode_like(X, kept, recipe=recipe)
     columns = dict(zip(known.names, known.columns, strict=True))
     nothing = {True: np.full(known.n_rows, -1), False: np.full(known.n_rows, np.nan)}
     return Dataset(

@@ -15,10 +15,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from latentforest.data.column_relations import COLLINEAR
 from latentforest.ties import find_best
 
 SINGULAR = 1e-13
-COLLINEAR = 1e-6  # nearly equal columns count as distinct
 ROUNDING = 1e-14  # relative to the largest eigenvalue: how precisely others are known
 
 Floats = NDArray[np.float64]

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from latentforest.data.recipe import Recipe
 from latentforest.data.variable import Variable
-from latentforest.errors import DataError, FileFormatError, ModelError
+from latentforest.errors import DataError, FileFormatError, ModelError, ParameterError
 from latentforest.files import write_atomically
 from latentforest.model.json_values import (
     Mismatch,
     append_numbers,
     check_strings,
+    describe,
     get,
     get_strings,
     list_entries,
@@ -98,6 +100,8 @@ def to_document(network: Network) -> dict[str, Any]:
         document["predictive"] = [
             {"variable": name, **_write_table(network.predictive, name)} for name in network.names
         ]
+    if network.recipe is not None:
+        document["recipe"] = network.recipe.to_dict()
     if network.posterior is not None:
         from latentforest.model.posterior_document import write_posterior
 
@@ -145,6 +149,22 @@ def from_document(document: object, source: str = "document") -> Network:
 
 
 def _read_network(document: object) -> Network:
+    network = _read_plain(document)
+    if isinstance(document, dict) and "recipe" in document:
+        return network.with_recipe(_read_recipe(get(document, "recipe", None, "the document")))
+    return network
+
+
+def _read_recipe(entry: object) -> Recipe:
+    if not isinstance(entry, dict):
+        raise Mismatch(f"recipe: expected an object, found {describe(entry)}")
+    try:
+        return Recipe.from_dict(entry)
+    except ParameterError as error:
+        raise Mismatch(f"recipe: {error}") from None
+
+
+def _read_plain(document: object) -> Network:
     _check_header(document)
     variables = [
         _read_variable(entry, where) for where, entry in list_entries(document, "variables")

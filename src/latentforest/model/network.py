@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ from latentforest.model.parameters import pack_tables, read_parameters
 from latentforest.model.structure import Parents, Pouches, Structure
 
 if TYPE_CHECKING:
+    from latentforest.data.recipe import Recipe
     from latentforest.model.conjugate import Conjugate
 
 
@@ -70,7 +71,7 @@ class Network:
     └── fever (2)
     """
 
-    __slots__ = ("_n_tied", "_parameters", "_predictive", "_structure")
+    __slots__ = ("_n_tied", "_parameters", "_predictive", "_recipe", "_structure")
 
     def __init__(
         self,
@@ -170,7 +171,9 @@ class Network:
 
     def with_predictive(self, parameters: ArrayLike | None) -> Network:
         """Return the same network with other parameters for new rows, or without such."""
-        return Network(self._structure, self._parameters, self._n_tied, parameters)
+        network = Network(self._structure, self._parameters, self._n_tied, parameters)
+        network._recipe = self.recipe
+        return network
 
     @property
     def posterior(self) -> Mapping[str, Conjugate] | None:
@@ -222,6 +225,21 @@ class Network:
     def n_tied(self) -> int:
         """How many parameters are equal to others by design."""
         return self._n_tied
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """How the table was read that the network was learned from, if not in the usual way."""
+        return getattr(self, "_recipe", None)
+
+    def with_recipe(self, recipe: Recipe | None) -> Self:
+        """Return the same network with a note of how tables are to be read for it."""
+        made: Any = self.__reduce__()
+        network: Self = made[0](*made[1])
+        network._recipe = recipe
+        return network
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._recipe = state["recipe"]
 
     def cpd(self, name: str) -> LabelledArray:
         """Return P(variable | parents), read-only: parents' axes first, the variable's last.
@@ -553,8 +571,9 @@ class Network:
         # Adding zero turns -0.0 into 0.0, which is equal to it.
         return hash((self._structure, (self._parameters + 0.0).tobytes()))
 
-    def __reduce__(self) -> tuple[type[Network], tuple[Any, ...]]:
-        return Network, (self._structure, self._parameters, self._n_tied, self._predictive)
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (self._structure, self._parameters, self._n_tied, self._predictive)
+        return Network, values, {"recipe": self.recipe}
 
 
 def _find_objects() -> Any:

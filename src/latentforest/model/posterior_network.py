@@ -116,7 +116,8 @@ class PosteriorNetwork(Network):
     __hash__ = Network.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PosteriorNetwork, (self._structure, self._posterior, self._parameters)
+        state = {"recipe": self.recipe}
+        return PosteriorNetwork, (self._structure, self._posterior, self._parameters), state
 
 
 class Part(NamedTuple):
