@@ -102,7 +102,7 @@ def test_decimals_and_nulls():
     data = Dataset.from_table(table, states={"n": ["x"]})
     np.testing.assert_array_equal(data.column("v"), [1.5, np.nan])
     assert data.column("n").tolist() == [-1, -1]
-    with pytest.raises(DataError, match="'n' .no value at all"):
+    with pytest.raises(DataError, match=r"'n' .no value at all"):
         Dataset.from_table(pl.DataFrame({"n": [None]}))
 
 
@@ -135,7 +135,7 @@ def test_duplicate_names(table):
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_table_of_dates_only_is_refused(make):
-    with pytest.raises(DataError, match="'when' .dates or times"):
+    with pytest.raises(DataError, match=r"'when' .dates or times"):
         Dataset.from_table(make({"when": [datetime.datetime(2020, 1, 1)]}))
 
 
