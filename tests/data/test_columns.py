@@ -44,7 +44,7 @@ def test_markers_count_as_missing_among_numbers_only(text):
     np.testing.assert_array_equal(data.column("n"), [1.5, np.nan, 2.0])
     assert data.variable("k").states == ("1", "2")
     with pytest.warns(
-        DataWarning, match=rf"count as states: 's' \('{text}'\); .*missing=\['{text}"
+        DataWarning, match=rf"count as states: 's' \('{text}'\); .*missing={{'s': \['{text}"
     ):
         data = Dataset.from_table({"s": ["mild", text, "severe"]})
     assert data.variable("s").n_states == 3
