@@ -76,8 +76,8 @@ ODDITIES: Mapping[str, Oddity] = MappingProxyType(
         "mostly numbers": Oddity(
             "categorical because of a few texts",
             "columns are categorical because of a few texts among numbers",
-            "if they mean no value, pass missing={{{column}: [{code}]}}; kinds={{{column}: 'categorical'}} "
-            "avoids this message",
+            "if they mean no value, pass missing={{{column}: [{code}]}}; "
+            "kinds={{{column}: 'categorical'}} avoids this message",
         ),
         "ambiguous marks": Oddity(
             "marks that are read one of two ways",
