@@ -64,3 +64,10 @@ def test_bad_recipes_and_names(run, tmp_path, survey):
         "must end in .toml"
         in run("inspect", survey, "--write-recipe", tmp_path / "r.txt", code=2).stderr
     )
+
+
+def test_advice_names_the_options(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("s,n\nmild,1\nNone,2\nsevere,1\n")
+    result = run("learn", path, "--states", "1", "--quiet", "--json")
+    assert "'s' ('None'); if they mean no value, pass --missing 'None'" in result.stderr

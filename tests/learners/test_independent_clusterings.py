@@ -183,6 +183,7 @@ def test_bad_settings(table):
             lf.IndependentClusterings(candidate_pairs=bad).fit(table)
 
 
+@pytest.mark.filterwarnings("ignore:columns are linear functions of others")
 def test_candidates_may_lose_their_joint_gaussian():
     generator = np.random.default_rng(0)
     z = generator.integers(0, 2, 60)

@@ -125,7 +125,7 @@ def test_constant_and_independent_columns(name):
     columns = [*data.columns, np.full(300, 2.5), rng.normal(size=300)]
     model = learn(name, lf.Dataset(variables, columns, data.weights))
     assert np.isfinite(model.bic_)
-    assert set(model.network_.observed) == {*data.names, "same", "noise"}
+    assert set(model.network_.observed) == {*data.names, "noise"}
 
 
 @pytest.mark.parametrize("name", sorted(LEARNERS))

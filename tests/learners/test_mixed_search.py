@@ -111,11 +111,12 @@ def test_two_columns_are_enough_if_one_is_continuous():
 
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.DataWarning")
-def test_constant_columns_stay_alone():
+def test_constant_columns_are_left_out():
     data = make_tree(n_leaves=2).sample(200, random_state=0)
     table = {name: data.decode(name) for name in data.names} | {"same": np.full(200, 2.5)}
     model = lf.EAST(random_state=0, max_steps=2, **QUICK).fit(table)
-    assert model.network_.structure.neighbours("same") == ()
+    assert list(model.left_out_) == ["same"]
+    assert model.network_.observed == data.names
 
 
 @pytest.mark.filterwarnings("ignore::latentforest.errors.VarianceWarning")

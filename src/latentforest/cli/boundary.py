@@ -39,7 +39,7 @@ _TRANSLATIONS = (
     (r"(drop it), or pass states=.*? or kinds=.*", r"\1 with --exclude"),
     (r"kinds=\{(['\"])(.*?)\1: '(\w+)'\}", r"--\3 '\2'"),
     (r"pass missing=\{.*?: \['(.*?)'\]\}; if not, missing=(\{.*?\})", _MISSING),
-    (r"pass missing=\['(.*?)'\]", r"pass --missing '\1'"),
+    (r"pass missing=\{.*?: \['(.*?)'\]\}", r"pass --missing '\1'"),
     (r"pass decimal='(.)' or decimal='(.)'", r"pass --decimal '\1' or --decimal '\2'"),
     (r"pass weights=", "pass --weights "),
     (r"exclude=\[(.*?)\]", r"--exclude \1"),

@@ -65,7 +65,7 @@ ODDITIES: Mapping[str, Oddity] = MappingProxyType(
         "doubtful states": Oddity(
             "states that may mean 'no value'",
             "texts that may mean 'no value' count as states",
-            "if they mean no value, pass missing=[{code}]",
+            "if they mean no value, pass missing={{{column}: [{code}]}}",
         ),
         "sentinels": Oddity(
             "numbers that may mean 'no value'",
@@ -76,8 +76,8 @@ ODDITIES: Mapping[str, Oddity] = MappingProxyType(
         "mostly numbers": Oddity(
             "categorical because of a few texts",
             "columns are categorical because of a few texts among numbers",
-            "if they mean no value, pass missing=[{code}]; kinds={{{column}: 'categorical'}} "
-            "avoids this message",
+            "if they mean no value, pass missing={{{column}: [{code}]}}; "
+            "kinds={{{column}: 'categorical'}} avoids this message",
         ),
         "ambiguous marks": Oddity(
             "marks that are read one of two ways",
