@@ -52,7 +52,7 @@ def test_a_file_is_scored_and_predicted_as_the_learner_does(run, table, tmp_path
         f"predictive      {total:,.4f}  (log-likelihood as of new rows"
         in run("score", path, table).stdout
     )
-    found = lf.read(rows).column("log_likelihood")
+    found = lf.read(rows).column("predictive_log_likelihood")
     np.testing.assert_allclose(found, model.score_samples(data), rtol=0, atol=1e-12)
     run("predict", path, table, "--out", classes)
     found = lf.read(classes)
