@@ -48,7 +48,10 @@ def test_a_file_is_scored_and_predicted_as_the_learner_does(run, table, tmp_path
     assert scored["criteria"]["bic"] == pytest.approx(model.bic_, abs=1e-9)
     total = model.predictive_log_likelihood_
     assert scored["predictive_log_likelihood"] == pytest.approx(total, abs=1e-9)
-    assert f"predictive      {total:,.4f}" in run("score", path, table).stdout
+    assert (
+        f"predictive      {total:,.4f}  (log-likelihood as of new rows"
+        in run("score", path, table).stdout
+    )
     found = lf.read(rows, exclude=["note"]).column("predictive_log_likelihood")
     np.testing.assert_allclose(found, model.score_samples(data), rtol=0, atol=1e-12)
     run("predict", path, table, "--out", classes)
