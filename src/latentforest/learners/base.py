@@ -252,6 +252,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
     def __str__(self) -> str:
