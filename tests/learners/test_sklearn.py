@@ -31,11 +31,18 @@ SEVERAL = (
 
 
 def find_expected_failures(estimator):
-    """Checks that are not for a list of posteriors, or not for neighbours."""
-    failures = {}
+    """Checks that are not for a list of posteriors, for neighbours, or for sparse counts."""
+    failures = {
+        "check_sample_weight_equivalence_on_sparse_data": "has fractions: sparse means counts"
+    }
     if isinstance(estimator, SEVERAL):
         reason = "wants one array: posteriors of a forest are a list"
         failures["check_methods_sample_order_invariance"] = reason
+    if hasattr(estimator, "predict_proba"):
+        for kind in ("array", "matrix"):
+            failures[f"check_estimator_sparse_{kind}"] = (
+                "takes posteriors for those of a classifier"
+            )
     if getattr(estimator, "candidate_pairs", None) and isinstance(estimator, IncrementalForest):
         reason = "nearest neighbours of repeated rows are these rows, whatever their weights"
         failures["check_sample_weight_equivalence_on_dense_data"] = reason
