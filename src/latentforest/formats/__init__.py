@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from latentforest.data.lookup import list_briefly
 from latentforest.errors import FileFormatError, FileFormatWarning, ModelError, ParameterError
 from latentforest.files import write_atomically
 from latentforest.visible import make_encodable
@@ -170,6 +169,8 @@ def check_variables(variables: Iterable[Variable], path: str | os.PathLike[str])
         return
     continuous = [variable.name for variable in variables if not variable.is_categorical]
     if continuous:
+        from latentforest.data.lookup import list_briefly
+
         raise ModelError(
             f"cannot write {os.fspath(path)}: {suffix} files hold categorical variables only, and "
             f"these are continuous: {list_briefly(continuous)}; .json files hold both"
