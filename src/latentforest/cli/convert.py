@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from latentforest.cli.boundary import naming_output, say
-from latentforest.cli.options import Model
+from latentforest.cli.options import Force, Model
 from latentforest.cli.output import GRAPH_FILES, MODEL_FILES, check_output
 
 
@@ -23,6 +23,7 @@ def convert(
             show_default=False,
         ),
     ],
+    force: Force = False,
 ) -> None:
     """Write a model in the format that the end of a name says.
 
@@ -30,7 +31,7 @@ def convert(
     """
     from latentforest.formats import read_content, write_content
 
-    check_output(out, (*MODEL_FILES, *GRAPH_FILES), "OUT")
+    check_output(out, (*MODEL_FILES, *GRAPH_FILES), "OUT", inputs=[model], force=force)
     content = read_content(model)
     with naming_output(out):
         write_content(content, out)

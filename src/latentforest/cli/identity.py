@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from latentforest.cli.boundary import warn
 from latentforest.cli.options import OUTPUT, split_names
-from latentforest.cli.tables import Reading, is_built_in, read_delimiter
+from latentforest.cli.tables import Reading, is_built_in, read_delimiter, read_sheet
 from latentforest.errors import ParameterError
 
 ALL = "all"
@@ -39,21 +41,31 @@ Keep = Annotated[
 def read_kept(
     source: str | Sequence[str], how: Reading, ids: Sequence[str] | None, keep: str | None
 ) -> dict[str, Any]:
-    """Read the columns that were asked for, exactly as they are written."""
+    """Read the columns that were asked for, exactly as they are written.
+
+    If no column names the rows, those do that the recipe of the model says and the table has.
+    """
     named = list(dict.fromkeys(name for text in ids or () for name in split_names(text)))
+    sources = [source] if isinstance(source, str) else list(source)
+    recipe = how.recipe
+    known = () if named or isinstance(recipe, Path) or recipe is None else recipe.id
+    if known and "-" in sources:
+        warn(f"the rows come from standard input, so they are not named by {', '.join(known)}")
+        known = ()
     others = [] if keep == ALL else list(split_names(keep))
     wanted = list(dict.fromkeys([*named, *others]))
-    if not wanted and keep != ALL:
+    if not wanted and not known and keep != ALL:
         return {}
-    found = _read(source, how, None if keep == ALL else wanted)
+    found = _read(sources, how, None if keep == ALL else wanted, known)
     missing = [name for name in named if name not in found]
     if missing:
         raise ParameterError(f"--id: there is no column {missing[0]!r} in the table")
     return {name: found[name] for name in dict.fromkeys([*named, *found])}
 
 
-def _read(source: str | Sequence[str], how: Reading, names: Sequence[str] | None) -> dict[str, Any]:
-    sources = [source] if isinstance(source, str) else list(source)
+def _read(
+    sources: Sequence[str], how: Reading, names: Sequence[str] | None, if_present: Sequence[str]
+) -> dict[str, Any]:
     if len(sources) == 1 and is_built_in(sources[0]):
         from latentforest import datasets
 
@@ -67,6 +79,11 @@ def _read(source: str | Sequence[str], how: Reading, names: Sequence[str] | None
         format=how.format,
         delimiter=read_delimiter(how.delimiter),
         encoding=how.encoding,
+        if_present=if_present,
+        sheet=read_sheet(how.sheet),
+        labels=how.labels,
+        catalog=how.catalog,
+        vocabulary=how.vocabulary,
     )
 
 

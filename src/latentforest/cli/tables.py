@@ -105,7 +105,7 @@ def _read_files(sources: Sequence[str], how: Reading, **encoding: Any) -> Datase
         delimiter=read_delimiter(how.delimiter),
         encoding=how.encoding,
         exclude=how.exclude,
-        sheet=int(how.sheet) if how.sheet and how.sheet.isdecimal() else how.sheet,
+        sheet=read_sheet(how.sheet),
         labels=how.labels,
         catalog=how.catalog,
         vocabulary=how.vocabulary,
@@ -129,6 +129,11 @@ def _check_source(source: str) -> None:
 def read_delimiter(text: str | None) -> str | None:
     """Read ``--delimiter``: a character, or a name of the tab, which is hard to type."""
     return "\t" if text in ("tab", "\\t") else text
+
+
+def read_sheet(text: str | None) -> str | int | None:
+    """Read ``--sheet``: the number of a sheet, or its name."""
+    return int(text) if text and text.isdecimal() else text
 
 
 def _make_recipe(how: Reading) -> Recipe:

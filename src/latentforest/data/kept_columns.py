@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import csv
+import functools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentforest.data.csv_file import _find_delimiter, _find_header
 from latentforest.data.lookup import find_name
-from latentforest.data.parquet_file import require_parquet
 from latentforest.data.read import choose_format, read
 from latentforest.data.text_file import open_text
 from latentforest.errors import DataError, ParameterError
 
 #: What a first column without a name is called.
 ROW_NAMES = "row"
+Choice: TypeAlias = Callable[[Sequence[str]], list[int]]
 _LONGEST_FIELD = 2**31 - 1
 
 
@@ -31,11 +32,13 @@ def read_as_written(
     format: str | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
+    if_present: Sequence[str] = (),
+    **others: Any,
 ) -> dict[str, NDArray[Any]]:
     """Read columns of a file, or of several one after the other, without understanding them.
 
     Of text files the values are their text: ``007`` stays ``007``, and so do signs of missing
-    values. Parquet files keep their values. Other formats give the names of states.
+    values. Parquet and Arrow files keep their values. Other formats give the names of states.
 
     Parameters
     ----------
@@ -43,8 +46,10 @@ def read_as_written(
         One file or several, as for `read`. Standard input cannot be read a second time.
     names
         Columns, in the order wanted; all if left out. A first column without a name is ``row``.
-    format, delimiter, encoding
-        As for `read`.
+    if_present
+        Further columns to begin with, where the file has them.
+    format, delimiter, encoding, **others
+        As for `read`; `others` matter for files that are neither text nor Arrow's.
 
     Examples
     --------
@@ -55,7 +60,8 @@ def read_as_written(
     {'id': ['007', '008'], 'age': ['31.50', 'NA']}
     """
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    parts = [_read_one(Path(path), names, format, delimiter, encoding) for path in listed]
+    choose = functools.partial(_find, names, if_present)
+    parts = [_read_one(Path(path), choose, format, delimiter, encoding, others) for path in listed]
     for path, part in zip(listed, parts, strict=True):
         if set(part) != set(parts[0]):
             raise DataError(f"{path} has other columns than {listed[0]}")
@@ -64,10 +70,11 @@ def read_as_written(
 
 def _read_one(
     path: Path,
-    names: Sequence[str] | None,
+    choose: Choice,
     format: str | None,
     delimiter: str | None,
     encoding: str,
+    others: Mapping[str, Any],
 ) -> dict[str, NDArray[Any]]:
     if str(path) == "-":
         raise ParameterError(
@@ -76,17 +83,23 @@ def _read_one(
     kind = choose_format(path, format)
     if kind in ("csv", "tsv"):
         mark = "\t" if kind == "tsv" and delimiter is None else delimiter
-        return _read_texts(path, names, mark, encoding)
-    if kind == "parquet":
-        table = require_parquet().read_table(path)
-        chosen = [table.column_names[i] for i in _find(names, table.column_names)]
+        return _read_texts(path, choose, mark, encoding)
+    if kind in ("parquet", "arrow"):
+        table = _read_arrow_table(path, kind)
+        chosen = [table.column_names[i] for i in choose(table.column_names)]
         return {name: _as_objects(table.column(name).to_pylist()) for name in chosen}
-    data = read(path, format=format, encoding=encoding, kinds="categorical", missing=())
-    return {data.names[i]: data.decode(data.names[i]) for i in _find(names, data.names)}
+    data = read(path, format=format, encoding=encoding, kinds="categorical", missing=(), **others)
+    return {data.names[i]: data.decode(data.names[i]) for i in choose(data.names)}
+
+
+def _read_arrow_table(path: Path, kind: str) -> Any:
+    from pyarrow import feather, parquet
+
+    return parquet.read_table(path) if kind == "parquet" else feather.read_table(path)
 
 
 def _read_texts(
-    path: Path, names: Sequence[str] | None, delimiter: str | None, encoding: str
+    path: Path, choose: Choice, delimiter: str | None, encoding: str
 ) -> dict[str, NDArray[Any]]:
     with open_text(path, encoding) as text:
         _, header = _find_header(text)
@@ -94,13 +107,13 @@ def _read_texts(
         try:
             mark = delimiter or _find_delimiter(header)
             rows = csv.reader(chain([header], text), delimiter=mark)
-            return _take_columns([name.strip() for name in next(rows)], rows, names)
+            return _take_columns([name.strip() for name in next(rows)], rows, choose)
         finally:
             csv.field_size_limit(limit)
 
 
 def _take_columns(
-    header: list[str], rows: Iterator[list[str]], names: Sequence[str] | None
+    header: list[str], rows: Iterator[list[str]], choose: Choice
 ) -> dict[str, NDArray[Any]]:
     """Take some columns of rows whose lengths were checked when they were first read."""
     table = [row for row in rows if row or len(header) == 1]
@@ -111,15 +124,17 @@ def _take_columns(
     if header and not header[0]:
         header = [ROW_NAMES if ROW_NAMES not in header else f"{ROW_NAMES} names", *header[1:]]
     return {
-        header[i]: _as_objects([row[i] if row else "" for row in table])
-        for i in _find(names, header)
+        header[i]: _as_objects([row[i] if row else "" for row in table]) for i in choose(header)
     }
 
 
-def _find(names: Sequence[str] | None, known: Sequence[str]) -> list[int]:
-    if names is None:
-        return list(range(len(known)))
-    return [find_name(name, tuple(known)) for name in names]
+def _find(
+    names: Sequence[str] | None, if_present: Sequence[str], known: Sequence[str]
+) -> list[int]:
+    """Positions of the columns asked for."""
+    present = [name for name in if_present if name in known]
+    chosen = dict.fromkeys([*present, *(known if names is None else names)])
+    return [find_name(name, tuple(known)) for name in chosen]
 
 
 def _as_objects(values: Sequence[object]) -> NDArray[Any]:

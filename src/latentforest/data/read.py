@@ -177,7 +177,7 @@ def read(
         catalog,
         vocabulary,
         counts,
-        plan.weight if weights is None else weights,
+        weight_column,
     )
     files = _list_files(path)
     formats = [choose_format(file, format) for file in files]
