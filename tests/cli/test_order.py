@@ -52,7 +52,7 @@ def test_classes_have_one_number_everywhere(run, survey, tmp_path):
     shown = json.loads(run("show", out, "--json").stdout)
     assert shown["latents"][0]["states"] == ["1", "2"]
     head, *rows = run("predict", out, survey).stdout.splitlines()
-    assert head == "class,class=1,class=2"
+    assert head == "class,class=1,class=2,note"
     for row in rows:
-        name, first, second = row.split(",")
+        name, first, second, _ = row.split(",")
         assert name == ("1" if float(first) >= float(second) else "2")

@@ -56,7 +56,7 @@ def read_with_arrow(
         return None
     floats = {i for i, known in enumerate(columns) if known.is_numeric and not known.needs_text}
     try:
-        parser = _Parser(layout, len(columns), missing)
+        parser = _ArrowParser(layout, len(columns), missing)
         try:
             table = parser.parse(floats)
         except pa.ArrowInvalid:
@@ -81,7 +81,7 @@ def read_with_arrow(
     return table.num_rows, [partial(finish, i) for i in range(len(columns))]
 
 
-class _Parser:
+class _ArrowParser:
     """Parses the rows of a file after its header; columns are called 0, 1, …"""
 
     def __init__(self, layout: CsvLayout, n_columns: int, missing: Collection[str]) -> None:

@@ -162,7 +162,7 @@ class Network:
         --------
         >>> coin = Variable("coin", ("heads", "tails"))
         >>> network = Network(Structure([coin], {}), [1.0, 0.0], predictive=[0.9, 0.1])
-        >>> network.query("coin"), network.predictive.query("coin")
+        >>> network.query("coin").values, network.predictive.query("coin").values
         (array([1., 0.]), array([0.9, 0.1]))
         """
         if self._predictive is None:
