@@ -64,7 +64,8 @@ def test_other_words_are_refused(table, smoothing):
 
 def test_impossible_rows_are_scored_predicted_and_noted():
     data = {"a": ["x"] * 20 + ["y"] * 20, "b": ["u"] * 20 + ["v"] * 20}
-    model = lf.LatentClass(2, random_state=0).fit(data)
+    with pytest.warns(lf.errors.DataWarning, match="copies"):
+        model = lf.LatentClass(2, random_state=0).fit(data)
     odd = {"a": ["x", "x"], "b": ["u", "v"]}
     assert model.row_notes(odd).tolist() == ["", "impossible"]
     assert np.isfinite(model.score_samples(odd)).all()

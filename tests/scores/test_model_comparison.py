@@ -50,7 +50,8 @@ def test_the_numbers_are_those_of_the_learners():
 
 def test_vuongs_test():
     result = compare({"two": TWO.network_, "three": THREE.network_}, DATA)
-    ours, theirs = (log_likelihoods(model) for model in (TWO.network_, THREE.network_))
+    models = (TWO.predictive_network_, THREE.predictive_network_)
+    ours, theirs = (log_likelihoods(model) for model in models)
     gaps = np.repeat(ours - theirs, DATA.weights.astype(int))
     error = gaps.std() / math.sqrt(len(gaps))
     row = next(result.pairs.rows())

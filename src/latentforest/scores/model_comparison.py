@@ -177,15 +177,14 @@ def _find_networks(name: str, model: Any) -> tuple[Network, Network]:
     if isinstance(model, str | os.PathLike):
         model = load(model)
     if isinstance(model, Network):
-        predictive = getattr(model, "predictive", None)
-        return model, model if predictive is None else predictive
+        return model, model.predictive
     network = getattr(model, "network_", None)
     if not isinstance(network, Network):
         raise ParameterError(
             f"models: {name!r} is a {type(model).__name__}, expected a fitted learner, a network "
             "or a model file"
         )
-    return network, getattr(model, "predictive_network_", network)
+    return network, network.predictive
 
 
 def _check_columns(first: _Judged, second: _Judged) -> None:
