@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Settings that do not change the result, or that the record has elsewhere.
 _UNRECORDED = ("checkpoint", "n_jobs", "progress", "random_state", "resume")
+MAX_VALUES = 1000  # of a setting, such as the folds of rows; of more their number is told
 
 
 def describe_fit(learner: NetworkLearner, table: Dataset) -> About:
@@ -97,7 +98,11 @@ def _write_setting(value: Any) -> Any:
         return {"learner": type(value).__name__, **list_settings(value)}
     if isinstance(value, os.PathLike):
         return Path(value).name
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray | list | tuple) and len(value) > MAX_VALUES:
+        return f"{len(value):,} values"
+    if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, Mapping):
         return {str(key): _write_setting(each) for key, each in value.items()}
