@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from latentforest.data.raw_column import (
     MAX_INTEGER_STATES,
-    Labels,
+    Categories,
     Numbers,
     RawColumn,
     smallest_code_type,
@@ -154,7 +154,7 @@ def _finish_text(
         numbers = _read_floats(texts, markers)
         if numbers is not None:
             return Numbers(numbers[codes])
-    return Labels([text.strip() for text in texts.to_pylist()], codes)
+    return Categories([text.strip() for text in texts.to_pylist()], codes)
 
 
 def _read_floats(texts: Any, markers: list[str]) -> NDArray[np.float64] | None:

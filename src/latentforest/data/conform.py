@@ -16,7 +16,7 @@ from latentforest.data.encode import Weights, encode_known, freeze, list_markers
 from latentforest.data.lookup import check_unique, find_name, list_briefly
 from latentforest.data.missing_texts import Missing, check_missing, texts_of
 from latentforest.data.raw_column import (
-    Labels,
+    Categories,
     Numbers,
     RawColumn,
     RawTable,
@@ -112,7 +112,7 @@ def encode_like(
 
 def _find_unknown(column: RawColumn, codes: NDArray[Any]) -> NDArray[np.bool_]:
     """Rows that have a value, but none of the variable's."""
-    has_value = column.codes >= 0 if isinstance(column, Labels) else ~np.isnan(column.values)
+    has_value = column.codes >= 0 if isinstance(column, Categories) else ~np.isnan(column.values)
     unknown: NDArray[np.bool_] = has_value & (codes < 0)
     return unknown
 
@@ -133,7 +133,7 @@ def open_dataset(data: Dataset) -> RawTable:
         states = data.variables[i].states
         if states is None:
             return Numbers(data.columns[i])
-        return Labels(states, data.columns[i], declared=True)
+        return Categories(states, data.columns[i], declared=True)
 
     return RawTable(data.names, data.n_rows, column, labels=data.labels)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from latentforest.data.arrow_csv import CsvColumn, CsvLayout, read_with_arrow
 from latentforest.data.intern import TextColumn
 from latentforest.data.lookup import list_briefly
-from latentforest.data.raw_column import Labels, RawColumn, RawTable
+from latentforest.data.raw_column import Categories, RawColumn, RawTable
 from latentforest.data.text_file import fail, open_text
 from latentforest.errors import FileFormatError, ReadingWarning
 
@@ -140,8 +140,8 @@ class _CsvTable:
 
     def _check_row_names(self, n_rows: int, first: RawColumn, last: RawColumn) -> None:
         """Row names are not repeated; a last column without values is a needless delimiter."""
-        is_empty = isinstance(last, Labels) and not any(last.labels)
-        if isinstance(first, Labels) and len(set(first.labels)) == n_rows and not is_empty:
+        is_empty = isinstance(last, Categories) and not any(last.labels)
+        if isinstance(first, Categories) and len(set(first.labels)) == n_rows and not is_empty:
             return
         width = len(self.header.names)
         problem = f"{width} values, expected {width - 1} as in the header"
