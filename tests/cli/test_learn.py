@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -260,3 +261,24 @@ def test_direct_effects(run):
         "--json",
     )
     assert json.loads(result.stdout)["bic"] == pytest.approx(-656.622, abs=0.001)
+
+
+def interrupt_first(monkeypatch, module, name):
+    """Let a function be hit by Ctrl-C when it is first called."""
+    function, calls = getattr(module, name), []
+
+    def interrupted(*arguments):
+        calls.append(name)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return function(*arguments)
+
+    monkeypatch.setattr(module, name, interrupted)
+
+
+@pytest.mark.parametrize(("module", "name"), [("learn", "save"), ("summary", "print_outcome")])
+def test_ctrl_c_after_the_fit_keeps_the_model(run, tmp_path, monkeypatch, module, name):
+    interrupt_first(monkeypatch, importlib.import_module(f"latentforest.cli.{module}"), name)
+    result = run("learn", "hiv-tests", "--states", 2, "--out", tmp_path / "m.json", code=3)
+    assert "interrupted; th" in result.stderr
+    assert lf.load(tmp_path / "m.json").dimension == 9

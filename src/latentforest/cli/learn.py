@@ -169,7 +169,7 @@ def learn(
     time limit.
     """
     check_quiet(quiet, out, as_json)
-    inputs = [data, start, prior, constraints, folds]
+    inputs = [data, start, prior, constraints, folds, recipe, catalog, vocabulary]
     check_checkpoint(checkpoint, resume, inputs, force)
     check_output(
         out,
@@ -273,14 +273,20 @@ def run_learner(
     """Fit, and save the model at once."""
     began = time.monotonic()
     learner.fit(data)
+    was_interrupted = learner.interrupted_
     if out is not None:
-        with naming_output(out):
-            save(learner.network_, out)
-        _note_result(getattr(learner, "checkpoint", None), out)
-    seconds = time.monotonic() - began
-    return Outcome(
-        source, data, name, learner, seconds, getattr(learner, "interrupted_", False), out
-    )
+        try:
+            _save(learner, out)
+        except KeyboardInterrupt:  # the model is there already: a second one ends it
+            _save(learner, out)
+            was_interrupted = True
+    return Outcome(source, data, name, learner, time.monotonic() - began, was_interrupted, out)
+
+
+def _save(learner: NetworkLearner, out: Path) -> None:
+    with naming_output(out):
+        save(learner.network_, out)
+    _note_result(getattr(learner, "checkpoint", None), out)
 
 
 def _note_result(checkpoint: Any, out: Path) -> None:
@@ -294,17 +300,27 @@ def _note_result(checkpoint: Any, out: Path) -> None:
 
 def report_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
     """Print the result, and what may be wrong with it; an early end has its own exit code."""
-    from latentforest.cli.summary import describe_outcome, print_outcome
-
     is_early = _warn_of_early_end(outcome)
-    if as_json:
-        print_json(describe_outcome(outcome))
-    elif not quiet:
-        print_outcome(make_console(), outcome)
+    try:
+        _print_outcome(outcome, as_json, quiet)
+    except KeyboardInterrupt:
         if outcome.saved_to is None:
-            say("The model was not saved; --out model.json keeps it.")
+            raise
+        say(f"interrupted; the model is in {outcome.saved_to}")
+        is_early = True
     if is_early:
         raise typer.Exit(ENDED_EARLY)
+
+
+def _print_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
+    from latentforest.cli import summary
+
+    if as_json:
+        print_json(summary.describe_outcome(outcome))
+    elif not quiet:
+        summary.print_outcome(make_console(), outcome)
+        if outcome.saved_to is None:
+            say("The model was not saved; --out model.json keeps it.")
 
 
 def _warn_of_early_end(outcome: Outcome) -> bool:
