@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -284,9 +285,22 @@ def run_learner(
 
 
 def _save(learner: NetworkLearner, out: Path) -> None:
-    with naming_output(out):
-        save(learner.network_, out)
+    try:
+        with naming_output(out):
+            save(learner.network_, out)
+    except OSError as error:
+        raise OSError(f"{error}; {_save_elsewhere(learner, out)}") from error
     _note_result(getattr(learner, "checkpoint", None), out)
+
+
+def _save_elsewhere(learner: NetworkLearner, out: Path) -> str:
+    """Save a model that may have taken hours in a temporary folder, and say so."""
+    try:
+        rescued = Path(tempfile.mkdtemp(prefix="latentforest-")) / out.name
+        save(learner.network_, rescued)
+    except OSError as error:
+        return f"nor could it be saved in a temporary folder: {error.strerror}"
+    return f"the model was saved to {rescued} instead"
 
 
 def _note_result(checkpoint: Any, out: Path) -> None:
