@@ -1,5 +1,7 @@
 """The command ``latentforest``, also as ``python -m latentforest``."""
 
+import signal
+
 
 def run() -> None:
     """Run the command line; Ctrl-C while it is still being loaded ends it quietly, too."""
@@ -9,6 +11,9 @@ def run() -> None:
         main()
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+    finally:  # all is said and written: the exit code stays, whatever comes while Python ends
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

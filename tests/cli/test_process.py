@@ -111,6 +111,18 @@ def test_an_interruption_that_python_drops_comes_again():
     assert (result.stdout, result.stderr) == ("again\n", "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_at_the_very_end_changes_nothing(number):
+    code = (
+        "import atexit, os, sys; from latentforest.__main__ import run\n"
+        f"atexit.register(lambda: os.kill(os.getpid(), {int(number)}))\n"
+        "sys.argv = ['latentforest', '--version']; run()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_plain_lines_skip_repeated_kinds(capsys):
     lines = PlainLines()
     for message in ("2 classes: iteration 1", "2 classes: iteration 20", "3 classes: iteration 2"):
