@@ -232,13 +232,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         is_late = work.is_late() or bool(learned.attributes.get("interrupted"))
         if smoothing == "cv" and not is_late:
             work.say("smoothing: random folds")
-        for hurries in (is_late, True):
-            try:
-                found = estimate_predictive(network, data, smoothing, learned.ties, hurries)
-                return network.with_predictive(found)
-            except KeyboardInterrupt:  # the model is there: what is left takes a moment
-                continue
-        return network
+        found = estimate_predictive(network, data, smoothing, learned.ties, is_late)
+        return network.with_predictive(found)
 
     @property
     def notes_(self) -> tuple[str, ...]:
