@@ -102,7 +102,9 @@ def fit(
         "n_jobs": jobs,
         "time_limit": time_limit,
     }
-    check_output(out, MODEL_FILES, inputs=[data, structure], force=force)
+    check_output(
+        out, MODEL_FILES, inputs=[data, structure, recipe, catalog, vocabulary], force=force
+    )
     reading = Reading(
         weights=weights,
         categorical=split_names(categorical),

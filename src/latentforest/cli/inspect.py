@@ -72,7 +72,8 @@ def inspect(
     from latentforest.data.inspection import inspect as look
     from latentforest.errors import LatentForestWarning
 
-    check_output(write_recipe, (".toml",), "--write-recipe", inputs=[data], force=force)
+    inputs = [data, recipe, catalog, vocabulary]
+    check_output(write_recipe, (".toml",), "--write-recipe", inputs=inputs, force=force)
     reading = Reading(
         weights=weights,
         categorical=split_names(categorical),

@@ -17,6 +17,7 @@ from latentforest.cli.boundary import (
     GuardedGroup,
     discard_output,
     interrupt_when_terminated,
+    repeat_lost_interruptions,
     report,
     say,
 )
@@ -74,6 +75,7 @@ def main() -> None:
         raise SystemExit(FAILED)
     try:
         interrupt_when_terminated()
+        repeat_lost_interruptions()
         app(prog_name="latentforest")
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
