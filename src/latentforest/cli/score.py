@@ -59,7 +59,7 @@ def score(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Where to write both log-likelihoods of each row (.csv, .tsv, .parquet).",
+            help="Where to write both log-likelihoods of each row (.csv, .tsv, .parquet, .xlsx).",
             show_default=False,
             rich_help_panel=OUTPUT,
         ),

@@ -6,13 +6,14 @@ import csv
 import io
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from latentforest.data import table_text
+from latentforest.data.write import Lines, write_table
 from latentforest.errors import DataError, ParameterError
 from latentforest.files import write_atomically
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_TEXT = 1_048_576, 16_384, 32_767  # what a sheet and a cell hold
 EXACT = 2**53  # whole numbers above this are text in Excel, which would round them
-_PAGE = '<!doctype html>\n<html><head><meta charset="utf-8"></head><body>\n{}\n</body></html>\n'
+PAGE = '<!doctype html>\n<html><head><meta charset="utf-8"></head><body>\n{}\n</body></html>\n'
 
 
 def export(table: Table, target: str | os.PathLike[str]) -> str | None:
@@ -41,7 +42,7 @@ def export(table: Table, target: str | os.PathLike[str]) -> str | None:
 
 def _write_separated(table: Table, delimiter: str) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer = csv.writer(Lines(text), delimiter=delimiter, lineterminator=Lines.END)
     writer.writerow(table)
     writer.writerows(zip(*(map(_plain, values) for values in table.values()), strict=True))
     return text.getvalue()
@@ -57,8 +58,6 @@ def _plain(value: Any) -> Any:
 
 
 def _write_parquet(table: Table, path: Path) -> None:
-    from latentforest.data.write import write_table
-
     columns = {}
     for name, values in table.items():
         columns[name] = np.empty(len(values), dtype=object)
@@ -67,24 +66,36 @@ def _write_parquet(table: Table, path: Path) -> None:
 
 
 def _write_excel(table: Table, path: Path) -> None:
+    write_sheets({"table": table}, path)
+
+
+def write_sheets(tables: Mapping[str, Table], path: Path) -> None:
+    """Write a workbook with a sheet for each table."""
     from latentforest.data.table import load_package
 
+    for table in tables.values():
+        _check_sheet(table, path)
+    file = io.BytesIO()
+    book = load_package("xlsxwriter", "excel").Workbook(file, {"in_memory": True})
+    bold = book.add_format({"bold": True})
+    for title, table in tables.items():
+        sheet = book.add_worksheet(title)
+        for column, (name, values) in enumerate(table.items()):
+            _write_excel_text(sheet, path, 0, column, name, bold)
+            for row, value in enumerate(values, start=1):
+                _write_excel_cell(sheet, path, row, column, _plain(value))
+        sheet.freeze_panes(1, 0)
+    book.close()
+    write_atomically(path, file.getvalue())
+
+
+def _check_sheet(table: Table, path: Path) -> None:
     if len(table) >= EXCEL_ROWS or len(table.columns) > EXCEL_COLUMNS:
         raise DataError(
             f"cannot write {path}: a sheet holds {EXCEL_ROWS - 1:,} rows and {EXCEL_COLUMNS:,} "
             f"columns, the table has {len(table):,} and {len(table.columns):,}; "
             "CSV and Parquet hold more"
         )
-    file = io.BytesIO()
-    book = load_package("xlsxwriter", "excel").Workbook(file, {"in_memory": True})
-    sheet, bold = book.add_worksheet("table"), book.add_format({"bold": True})
-    for column, (name, values) in enumerate(table.items()):
-        _write_excel_text(sheet, path, 0, column, name, bold)
-        for row, value in enumerate(values, start=1):
-            _write_excel_cell(sheet, path, row, column, _plain(value))
-    sheet.freeze_panes(1, 0)
-    book.close()
-    write_atomically(path, file.getvalue())
 
 
 def _write_excel_cell(sheet: Any, path: Path, row: int, column: int, value: Any) -> None:
@@ -138,6 +149,6 @@ FILES: dict[str, Callable[[Table, Path], None]] = {
     ".xlsx": _write_excel,
     ".tex": _as_text("latex"),
     ".md": _as_text("markdown"),
-    ".html": lambda table, path: write_atomically(path, _PAGE.format(_write_html(table))),
+    ".html": lambda table, path: write_atomically(path, PAGE.format(_write_html(table))),
     ".json": _as_text("json"),
 }
