@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -175,8 +176,7 @@ def _draw(networks: dict[str, Network], table: Dataset, path: Path) -> None:
     from latentforest.data.table import load_package
 
     load_package("matplotlib", "plots")
-    from latentforest import plots
-
+    plots = importlib.import_module("latentforest.plots")
     with naming_output(path):
         plots.compare(networks, table).figure.savefig(path, bbox_inches="tight")
     say(f"the picture was written to {path}")

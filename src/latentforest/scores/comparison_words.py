@@ -11,6 +11,8 @@ from latentforest.ties import find_best, is_higher
 
 LEVEL = 0.05  # p-values below it count as differences
 _SAME, _CLOSE, _FAR = 0.9, 0.5, 0.1  # adjusted Rand indices
+# Differences of log evidence (Kass and Raftery 1995), below which they are called so.
+_DEGREES = ((1, "hardly"), (3, "clearly"), (5, "strongly"), (math.inf, "very strongly"))
 _LISTED = 4  # latent variables that are named in a sentence
 
 
@@ -130,16 +132,7 @@ def _describe_bic(models: Sequence[dict[str, Any]], fitted: bool) -> Iterable[st
     if not math.isfinite(values[best]) or not is_higher(values[best], max(others)):
         return
     gap = values[best] - max(others)
-    degree = next(
-        word
-        for limit, word in (
-            (1, "hardly"),
-            (3, "clearly"),
-            (5, "strongly"),
-            (math.inf, "very strongly"),
-        )
-        if gap < limit
-    )
+    degree = next(word for limit, word in _DEGREES if gap < limit)
     yield f"BIC {degree} prefers {models[best]['model']!r}: it is higher by {gap:,.1f}."
 
 

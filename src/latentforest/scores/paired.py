@@ -38,6 +38,7 @@ def compare_paired(
 
     Examples
     --------
+    >>> import numpy as np
     >>> found = compare_paired(np.array([1.0, -1.0, 3.0, 1.0]), np.ones(4))
     >>> found.mean, round(found.standard_error, 4), round(found.p, 4)
     (1.0, 0.7071, 0.1573)
