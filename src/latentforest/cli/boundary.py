@@ -62,6 +62,7 @@ _TRANSLATIONS = (
     (r"\border=", "--order "),
     (r"\btime_limit must", "--time-limit must"),
     (r"\bmax_iterations must", "--max-iterations must"),
+    (r"\blearners(?=: )", "--learners"),
     (r"\bn_jobs must", "--jobs must"),
     (r"\bn_winners must", "--winners must"),
     (r"\bn_runs must", "--runs must"),

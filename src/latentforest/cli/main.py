@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from latentforest.cli.benchmark import benchmark
 from latentforest.cli.boundary import (
     BROKEN_PIPE,
     FAILED,
@@ -48,6 +49,7 @@ COMMANDS = (
     show,
     score,
     compare,
+    benchmark,
     predict,
     sample,
     convert,
