@@ -1,6 +1,6 @@
 # Written by make lists, from the registry of learners and the list of public names.
 from latentforest import datasets
-from latentforest.benchmarking import benchmark
+from latentforest.benchmarking.run import benchmark
 from latentforest.data import Dataset, Variable, read, read_sql
 from latentforest.data.inspection import inspect
 from latentforest.data.recipe import Recipe

@@ -165,7 +165,7 @@ def test_impossible_rows_are_said():
     place = result.table["learner"].index("none")
     assert result.table["per_row"][place] == -math.inf
     assert result.table["impossible_rows"][place] == 1
-    assert "'none' makes 1 held-out rows impossible." in result.notes
+    assert "Under 'none', 1 of the held-out rows cannot occur." in result.notes
     assert result.to_dict()["learners"][place]["per_row"] is None
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from latentforest import EAST, Independence, LatentClass
-from latentforest.benchmarking.candidates import Candidate, read_candidates, split_learners
+from latentforest.benchmarking.candidates import BenchmarkedLearner, read_candidates, split_learners
 from latentforest.errors import ParameterError
 
 
@@ -43,8 +43,8 @@ def test_the_baseline_is_there_once():
 
 def test_what_may_learn_something_else_has_another_identity():
     first, same, other = LatentClass(2), LatentClass(2, n_jobs=2, time_limit=3), LatentClass(3)
-    assert Candidate("a", first).identity == Candidate("b", same).identity
-    assert Candidate("a", first).identity != Candidate("a", other).identity
+    assert BenchmarkedLearner("a", first).identity == BenchmarkedLearner("b", same).identity
+    assert BenchmarkedLearner("a", first).identity != BenchmarkedLearner("a", other).identity
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 @dataclass(frozen=True)
-class Candidate:
+class BenchmarkedLearner:
     """A learner that takes part.
 
     Parameters
@@ -59,7 +59,7 @@ def _describe(value: Any) -> str:
     return repr(value.tolist() if hasattr(value, "tolist") else value)
 
 
-def read_candidates(learners: Any, seed: int) -> list[Candidate]:
+def read_candidates(learners: Any, seed: int) -> list[BenchmarkedLearner]:
     """Make the learners; the baseline comes first, whether or not it is named.
 
     Parameters
@@ -71,7 +71,7 @@ def read_candidates(learners: Any, seed: int) -> list[Candidate]:
         Of learners that have none.
     """
     if isinstance(learners, Mapping):
-        found = [Candidate(str(name), learner) for name, learner in learners.items()]
+        found = [BenchmarkedLearner(str(name), learner) for name, learner in learners.items()]
     elif isinstance(learners, str):
         found = [_read_text(text) for text in split_learners(learners)]
     elif isinstance(learners, Iterable):
@@ -92,13 +92,13 @@ def read_candidates(learners: Any, seed: int) -> list[Candidate]:
     return [_prepare(each, seed) for each in _make_unique(found)]
 
 
-def _read_item(item: Any) -> list[Candidate]:
+def _read_item(item: Any) -> list[BenchmarkedLearner]:
     if isinstance(item, str):
         return [_read_text(text) for text in split_learners(item)]
-    return [Candidate(type(item).__name__, item)]
+    return [BenchmarkedLearner(type(item).__name__, item)]
 
 
-def _make_unique(found: list[Candidate]) -> list[Candidate]:
+def _make_unique(found: list[BenchmarkedLearner]) -> list[BenchmarkedLearner]:
     """Refuse a learner that is given twice; number those of one name with other settings."""
     identities = [each.identity for each in found]
     for place, each in enumerate(found):
@@ -106,18 +106,20 @@ def _make_unique(found: list[Candidate]) -> list[Candidate]:
             raise ParameterError(f"learners: {each.name!r} is there twice with the same settings")
     names = [each.name for each in found]
     return [
-        each if names.count(each.name) == 1 else Candidate(f"{each.name} {place}", each.learner)
+        each
+        if names.count(each.name) == 1
+        else BenchmarkedLearner(f"{each.name} {place}", each.learner)
         for place, each in enumerate(found, 1)
     ]
 
 
-def _prepare(candidate: Candidate, seed: int) -> Candidate:
+def _prepare(candidate: BenchmarkedLearner, seed: int) -> BenchmarkedLearner:
     from sklearn.base import clone
 
     learner = clone(candidate.learner)
     if learner.get_params(deep=False).get("random_state", 0) is None:
         learner.set_params(random_state=seed)
-    return Candidate(candidate.name, learner)
+    return BenchmarkedLearner(candidate.name, learner)
 
 
 def split_learners(text: str) -> list[str]:
@@ -150,7 +152,7 @@ def _split_outside(text: str) -> list[str]:
     return pieces
 
 
-def _read_text(text: str) -> Candidate:
+def _read_text(text: str) -> BenchmarkedLearner:
     """Make a learner of a text such as ``latent-class:n_states=2,criterion=aic``."""
     name, _, assignments = text.partition(":")
     command = find_command(name.strip())
@@ -171,7 +173,7 @@ def _read_text(text: str) -> Candidate:
             )
         settings[key] = value
     label = command.name + (f":{assignments.strip()}" if assignments.strip() else "")
-    return Candidate(label, learner(**settings))
+    return BenchmarkedLearner(label, learner(**settings))
 
 
 def _read_setting(text: str, source: str) -> tuple[str, Any]:

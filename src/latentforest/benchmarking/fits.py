@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from latentforest.benchmarking.candidates import Candidate
+from latentforest.benchmarking.candidates import BenchmarkedLearner
 from latentforest.data.dataset import Dataset
 from latentforest.errors import LatentForestError, LatentForestWarning
 from latentforest.kernels.types import FloatArray
@@ -58,7 +58,7 @@ class FitRecord:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FitPlan:
     """What is to be fitted.
 
     Parameters
@@ -78,7 +78,7 @@ class Plan:
     """
 
     data: Dataset
-    candidates: Sequence[Candidate]
+    candidates: Sequence[BenchmarkedLearner]
     folds: Sequence[FloatArray]
     seed: int
     time_limit: float | None
@@ -100,7 +100,7 @@ class Plan:
 class Fits:
     """All fits of a plan, done one after another; those in the checkpoint are not done again."""
 
-    def __init__(self, plan: Plan, journal: Journal, say: Say) -> None:
+    def __init__(self, plan: FitPlan, journal: Journal, say: Say) -> None:
         self._plan, self._journal, self._say = plan, journal, say
         self.records: dict[tuple[str, int], FitRecord] = {}
         self.was_interrupted = False
@@ -119,14 +119,14 @@ class Fits:
         except KeyboardInterrupt:
             self.was_interrupted = True
 
-    def _has_failed(self, candidate: Candidate) -> bool:
+    def _has_failed(self, candidate: BenchmarkedLearner) -> bool:
         return any(
             record.error is not None
             for (learner, _), record in self.records.items()
             if learner == candidate.identity
         )
 
-    def _do(self, fold: int, candidate: Candidate, place: str) -> None:
+    def _do(self, fold: int, candidate: BenchmarkedLearner, place: str) -> None:
         key = (candidate.identity, fold)
         if key in self._known:
             self.records[key] = self._known[key]
@@ -148,7 +148,7 @@ def _drop_step(step: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in step.items() if key in FitRecord.__dataclass_fields__}
 
 
-def _fit(plan: Plan, candidate: Candidate, fold: int, say: Say) -> FitRecord:
+def _fit(plan: FitPlan, candidate: BenchmarkedLearner, fold: int, say: Say) -> FitRecord:
     """Fit a copy of a learner, and judge the rows that were held out."""
     from sklearn.base import clone
 
@@ -177,7 +177,7 @@ def _hush(is_known: bool) -> Iterator[None]:
         yield
 
 
-def _judge(plan: Plan, identity: str, fold: int, learner: Any, began: float) -> FitRecord:
+def _judge(plan: FitPlan, identity: str, fold: int, learner: Any, began: float) -> FitRecord:
     data = plan.data
     held = np.zeros(data.n_rows) if fold == WHOLE else plan.folds[fold]
     left = data.weights - held

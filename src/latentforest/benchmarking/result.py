@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from latentforest.benchmarking.candidates import BASELINE, Candidate
+from latentforest.benchmarking.candidates import BASELINE, BenchmarkedLearner
 from latentforest.benchmarking.fits import WHOLE, FitRecord
 from latentforest.benchmarking.pair_tests import FoldParts, PairTests
 from latentforest.benchmarking.words import describe_benchmark
@@ -99,7 +99,7 @@ class _Judged:
 
 
 def summarize(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[BenchmarkedLearner],
     weights: Sequence[FloatArray],
     records: Mapping[tuple[str, int], FitRecord],
     interrupted: bool,
@@ -177,7 +177,7 @@ def _describe_baseline(names: Sequence[str], tests: PairTests) -> tuple[str, ...
 
 
 def _find_error(
-    candidate: Candidate, records: Mapping[tuple[str, int], FitRecord]
+    candidate: BenchmarkedLearner, records: Mapping[tuple[str, int], FitRecord]
 ) -> FitRecord | None:
     return next(
         (
@@ -190,7 +190,7 @@ def _find_error(
 
 
 def _judge(
-    candidate: Candidate, records: Mapping[tuple[str, int], FitRecord], done: Sequence[int]
+    candidate: BenchmarkedLearner, records: Mapping[tuple[str, int], FitRecord], done: Sequence[int]
 ) -> _Judged:
     identity, failure = candidate.identity, _find_error(candidate, records)
     error = None

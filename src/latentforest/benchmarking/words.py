@@ -84,7 +84,7 @@ def _describe_troubles(rows: Sequence[dict[str, Any]], n_done: int) -> Iterable[
         if row["error"] is not None:
             yield f"{name} failed: {row['error']}"
         if row["impossible_rows"]:
-            yield f"{name} makes {row['impossible_rows']:,} held-out rows impossible."
+            yield f"Under {name}, {row['impossible_rows']:,} of the held-out rows cannot occur."
         if row["ended_early"]:
             yield (
                 f"{name} was ended by the time limit in {row['ended_early']} of {n_done + 1} fits: "

@@ -115,8 +115,8 @@ def benchmark(
     Every learner is fitted to the whole table, and once without each fold. Ctrl-C keeps the folds
     that are complete; the exit code is then 3.
     """
-    from latentforest.benchmarking.benchmark import benchmark as run
     from latentforest.benchmarking.candidates import DEFAULT, read_candidates
+    from latentforest.benchmarking.run import benchmark as run
 
     check_format(table_format, as_json)
     inputs = [data, folds, vocabulary]

@@ -77,6 +77,7 @@ from latentforest.cli.options import (
     RecipeFile,
     Seed,
     Sheet,
+    TableFormat,
     ValueLabels,
     Vocabulary,
     Weights,
@@ -84,7 +85,14 @@ from latentforest.cli.options import (
     split_lists,
     split_names,
 )
-from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
+from latentforest.cli.output import (
+    MODEL_FILES,
+    check_format,
+    check_output,
+    make_console,
+    print_json,
+    print_tables,
+)
 from latentforest.cli.progress import show_progress
 from latentforest.cli.tables import Reading, name_sources, read_data, read_folds
 from latentforest.formats import check_variables, save
@@ -160,6 +168,7 @@ def learn(
     vocabulary: Vocabulary = None,
     out: ModelOut = None,
     force: Force = False,
+    table_format: TableFormat = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -168,7 +177,8 @@ def learn(
     Ctrl-C ends the search and keeps the best model so far; the exit code is then 3, as after the
     time limit.
     """
-    check_quiet(quiet, out, as_json)
+    check_format(table_format, as_json)
+    check_quiet(quiet and table_format is None, out, as_json)
     inputs = [data, start, prior, constraints, folds]
     check_checkpoint(checkpoint, resume, inputs, force)
     check_output(
@@ -241,7 +251,7 @@ def learn(
         )
         _warn_of_many_classes(estimator, table)
         outcome = run_learner(name_sources(data), table, learner, estimator, out)
-    report_outcome(outcome, as_json, quiet)
+    report_outcome(outcome, as_json, quiet, table_format)
 
 
 def check_quiet(quiet: bool, out: Path | None, as_json: bool) -> None:
@@ -292,13 +302,17 @@ def _note_result(checkpoint: Any, out: Path) -> None:
             note_result(Path(checkpoint), out)
 
 
-def report_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
+def report_outcome(
+    outcome: Outcome, as_json: bool, quiet: bool, table_format: str | None = None
+) -> None:
     """Print the result, and what may be wrong with it; an early end has its own exit code."""
-    from latentforest.cli.summary import describe_outcome, print_outcome
+    from latentforest.cli.summary import describe_outcome, print_outcome, tabulate_outcome
 
     is_early = _warn_of_early_end(outcome)
     if as_json:
         print_json(describe_outcome(outcome))
+    elif table_format is not None:
+        print_tables(tabulate_outcome(outcome), table_format)
     elif not quiet:
         print_outcome(make_console(), outcome)
         if outcome.saved_to is None:

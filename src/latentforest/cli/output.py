@@ -136,7 +136,7 @@ def to_plain(value: Any) -> Any:
     return simplify(value)
 
 
-class Tables(Protocol):
+class WritableTables(Protocol):
     """A table of results, or several."""
 
     def to(self, target: str, /) -> str | None:
@@ -157,7 +157,7 @@ def check_format(name: str | None, as_json: bool = False) -> None:
         )
 
 
-def print_tables(tables: Tables, format: str | None) -> None:
+def print_tables(tables: WritableTables, format: str | None) -> None:
     """Print results in a format, or as plain text for a person."""
     if format is None:
         make_console().print(str(tables), soft_wrap=True)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from latentforest.data import table_text
-from latentforest.data.write import Lines, write_table
+from latentforest.data.write import CsvLines, write_table
 from latentforest.errors import DataError, ParameterError
 from latentforest.files import write_atomically
+from latentforest.visible import make_encodable
 
 if TYPE_CHECKING:
     from latentforest.data.table import Table
@@ -42,7 +43,7 @@ def export(table: Table, target: str | os.PathLike[str]) -> str | None:
 
 def _write_separated(table: Table, delimiter: str) -> str:
     text = io.StringIO()
-    writer = csv.writer(Lines(text), delimiter=delimiter, lineterminator=Lines.END)
+    writer = csv.writer(CsvLines(text), delimiter=delimiter, lineterminator=CsvLines.END)
     writer.writerow(table)
     writer.writerows(zip(*(map(_plain, values) for values in table.values()), strict=True))
     return text.getvalue()
@@ -61,8 +62,25 @@ def _write_parquet(table: Table, path: Path) -> None:
     columns = {}
     for name, values in table.items():
         columns[name] = np.empty(len(values), dtype=object)
-        columns[name][:] = [_plain(value) for value in values]
+        columns[name][:] = _make_uniform([_plain(value) for value in values])
     write_table(columns, path)
+
+
+def _make_uniform(values: list[Any]) -> list[Any]:
+    """The same values if they are of one kind that a file of typed columns holds, or else texts."""
+    kinds = {_find_kind(value) for value in values if value is not None}
+    if len(kinds) <= 1 and None not in kinds:
+        return values
+    return [None if value is None else str(value) for value in values]
+
+
+def _find_kind(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, str):
+        return "text"
+    is_number = isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)
+    return "number" if is_number else None
 
 
 def _write_excel(table: Table, path: Path) -> None:
@@ -117,7 +135,7 @@ def _write_excel_text(
             f"cannot write {path}: a cell holds {EXCEL_TEXT:,} characters, the text of row {row} "
             f"has {len(text):,}; CSV and Parquet hold more"
         )
-    sheet.write_string(row, column, text, style)
+    sheet.write_string(row, column, make_encodable(text), style)
 
 
 def _write_html(table: Table) -> str:

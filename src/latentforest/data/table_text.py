@@ -22,8 +22,9 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # which a line break before them would take
 }
-_MARKDOWN = re.compile(r"[\\|`*\[\]]|(?<!\w)_|_(?!\w)")  # an underscore within a word is one
+_MARKDOWN = re.compile(r"[\\|`*~$\[\]]|(?<!\w)_|_(?!\w)")  # an underscore within a word is one
 # The colours are those of the page around it, light or dark.
 _STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
 _CELL = "padding:0.15em 0.6em;text-align:{};border:0"

@@ -60,15 +60,15 @@ def write_table(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str
 def _write_text(columns: Mapping[str, NDArray[Any]], path: Path, delimiter: str) -> None:
     n_rows = len(next(iter(columns.values())))
     with open_atomically(path) as file:
-        lines = Lines(file)
-        writer = csv.writer(lines, delimiter=delimiter, lineterminator=Lines.END)
+        lines = CsvLines(file)
+        writer = csv.writer(lines, delimiter=delimiter, lineterminator=CsvLines.END)
         writer.writerow(columns)
         for start in range(0, n_rows, _PIECE):
             piece = [_to_fields(values[start : start + _PIECE]) for values in columns.values()]
             writer.writerows(zip(*piece, strict=True))
 
 
-class Lines:
+class CsvLines:
     """Ends lines with a line feed, while the csv module quotes both characters of its own end."""
 
     END = "\r\n"

@@ -24,7 +24,7 @@ def describe_comparison(
         return ()
     sentences = [
         *_describe_rows(list(models.rows()), list(pairs.rows()), fitted),
-        *_describe_limits(list(pairs.rows())),
+        *_describe_limits(list(models.rows()), list(pairs.rows())),
         *_describe_bic(list(models.rows()), fitted),
     ]
     if len(pairs) == 1:
@@ -56,6 +56,8 @@ def _describe_rows(
         yield "The models know different columns or values; p-values are Holm's for all pairs."
     for row in pairs:
         yield _describe_pair(row, fitted)
+    if all(math.isnan(row["difference"]) for row in pairs):
+        return
     if fitted:
         yield (
             "The p-values take the numbers of parameters into account (Vuong's correction), as the "
@@ -85,6 +87,11 @@ def _describe_pair(row: dict[str, Any], fitted: bool) -> str:
     if row["standard_error"] < 1e-12 and abs(gap) < 1e-12:
         return f"{first} and {second} give every row the same probability."
     better, worse = (first, second) if gap > 0 else (second, first)
+    if row["standard_error"] < 1e-12:
+        return (
+            f"{better} gives all rows more than {worse}, each by {describe_number(abs(gap))}, so "
+            "there is no variance to test it by."
+        )
     error = f"standard error {describe_number(row['standard_error'])}"
     if fitted and row["p_distinct"] >= LEVEL:
         return (
@@ -102,14 +109,24 @@ def _describe_pair(row: dict[str, Any], fitted: bool) -> str:
     return f"{better} is better than {worse} by {numbers}."
 
 
-def _describe_limits(pairs: Sequence[dict[str, Any]]) -> Iterable[str]:
+def _describe_limits(
+    models: Sequence[dict[str, Any]], pairs: Sequence[dict[str, Any]]
+) -> Iterable[str]:
     """Say what was left out of a comparison."""
+    sizes = {row["model"]: row["n_columns"] for row in models}
     for row in pairs:
-        first, second = row["first"], row["second"]
+        first, second, shared = row["first"], row["second"], row["n_columns"]
+        if 0 < shared < max(sizes[first], sizes[second]):
+            yield (
+                f"{first!r} has {_count(sizes[first], 'column')} and {second!r} "
+                f"{sizes[second]:,}: they are compared by the {shared:,} of the same kind that "
+                "both have. Log-likelihoods and BIC of the models are of all their columns, and "
+                "not comparable."
+            )
         if row["hidden_rows"]:
             yield (
-                f"{row['hidden_rows']:,} rows have values that only one of {first!r} and "
-                f"{second!r} knows; these were hidden from both."
+                f"In {_count(row['hidden_rows'], 'row')} there are values that only one of "
+                f"{first!r} and {second!r} knows; these were hidden from both."
             )
         for name, other, n_rows in (
             (first, second, row["impossible_first"]),
@@ -117,8 +134,8 @@ def _describe_limits(pairs: Sequence[dict[str, Any]]) -> Iterable[str]:
         ):
             if n_rows and row["n_columns"]:
                 yield (
-                    f"{n_rows:,} rows are impossible under {name!r}, which no other row makes up "
-                    f"for; the difference to {other!r} is of the rest."
+                    f"Under {name!r}, {_count(n_rows, 'row')} cannot occur, which no other row "
+                    f"makes up for; the difference to {other!r} is of the rest."
                 )
 
 

@@ -186,16 +186,18 @@ def compare_models(models: Sequence[ComparedModel], fitted: bool = False) -> Mod
 
 
 def _test_variance(found: PairedDifference, total: float, n_parameters: int) -> float:
-    """Vuong's first test: N times the variance is about chi-squared if the models are the same.
+    """Vuong's first test: whether the differences are larger than those of equal models.
 
-    Its degrees of freedom are at most the parameters of both, which is taken to be on the safe
-    side.
+    If the models are the same, N times the variance and twice the difference of log-likelihoods are
+    about chi-squared. The degrees of freedom are at most the parameters of both, which is taken to
+    be on the safe side.
     """
     from scipy.stats import chi2
 
     if math.isnan(found.standard_error):
         return math.nan
-    return float(chi2.sf((found.standard_error * total) ** 2, n_parameters))
+    size = max((found.standard_error * total) ** 2, 2 * abs(found.mean) * total)
+    return float(chi2.sf(size, n_parameters))
 
 
 class _Pair:

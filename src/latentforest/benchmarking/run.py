@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from latentforest.benchmarking.candidates import DEFAULT, read_candidates
-from latentforest.benchmarking.fits import KIND, Fits, Plan
+from latentforest.benchmarking.fits import KIND, FitPlan, Fits
 from latentforest.benchmarking.result import BenchmarkResult, summarize
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ParameterError
@@ -76,7 +76,7 @@ def benchmark(
         raise ParameterError(f"time_limit must be positive seconds, got {time_limit!r}")
     candidates = read_candidates(learners, int(random_state))
     _, weights = split_weights(dataset, folds, int(random_state))
-    plan = Plan(dataset, candidates, weights, int(random_state), time_limit, n_jobs)
+    plan = FitPlan(dataset, candidates, weights, int(random_state), time_limit, n_jobs)
     with (
         Journal(checkpoint, plan.header, resume, KIND) as journal,
         open_progress(progress) as say,
