@@ -38,6 +38,7 @@ from latentforest.cli.tables import Reading, name_sources, read_like
 if TYPE_CHECKING:
     from latentforest.data import Dataset
     from latentforest.model import Network
+    from latentforest.scores.model_comparison import ModelComparison
 
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -144,7 +145,7 @@ def compare(
             result.to(out)
         say(f"the comparison was written to {out}")
     if picture is not None:
-        _draw(networks, judged[0].table, picture)
+        _draw(result, picture)
     if as_json:
         print_json({"source": name_sources(data), **result.to_dict()})
     else:
@@ -171,12 +172,10 @@ def _name_models(paths: list[Path]) -> list[str]:
     return [f"{place} {path}" for place, path in enumerate(paths, 1)]
 
 
-def _draw(networks: dict[str, Network], table: Dataset, path: Path) -> None:
+def _draw(result: ModelComparison, path: Path) -> None:
     """Draw the models beside each other."""
-    from latentforest.data.table import load_package
-
-    load_package("matplotlib", "plots")
     plots = importlib.import_module("latentforest.plots")
+    files = importlib.import_module("latentforest.plots.files")
     with naming_output(path):
-        plots.compare(networks, table).figure.savefig(path, bbox_inches="tight")
+        files.save_picture(plots.compare(result), path)
     say(f"the picture was written to {path}")
