@@ -235,7 +235,7 @@ def test_time_limit_is_said(run, tmp_path):
 def test_file_takes_precedence_over_built_in_table(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("hiv-tests").write_text("a,b\n1,2\n2,1\n")
-    facts = json.loads(run("learn", "hiv-tests", "--format", "csv", "--json").stdout)
+    facts = json.loads(run("learn", "hiv-tests", "--input-format", "csv", "--json").stdout)
     assert facts["data"]["rows"] == 2
 
 

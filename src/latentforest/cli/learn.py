@@ -79,6 +79,7 @@ from latentforest.cli.options import (
     RecipeFile,
     Seed,
     Sheet,
+    TableFormat,
     ValueLabels,
     Vocabulary,
     Weights,
@@ -86,7 +87,14 @@ from latentforest.cli.options import (
     split_lists,
     split_names,
 )
-from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
+from latentforest.cli.output import (
+    MODEL_FILES,
+    check_format,
+    check_output,
+    make_console,
+    print_json,
+    print_tables,
+)
 from latentforest.cli.progress import show_progress
 from latentforest.cli.tables import Reading, name_sources, read_data, read_folds
 from latentforest.formats import check_variables, save
@@ -162,6 +170,7 @@ def learn(
     vocabulary: Vocabulary = None,
     out: ModelOut = None,
     force: Force = False,
+    table_format: TableFormat = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -170,7 +179,8 @@ def learn(
     Ctrl-C ends the search and keeps the best model so far; the exit code is then 3, as after the
     time limit.
     """
-    check_quiet(quiet, out, as_json)
+    check_format(table_format, as_json)
+    check_quiet(quiet and table_format is None, out, as_json)
     inputs = [data, start, prior, constraints, folds, recipe, catalog, vocabulary]
     check_checkpoint(checkpoint, resume, inputs, force)
     check_output(
@@ -243,7 +253,7 @@ def learn(
         )
         _warn_of_many_classes(estimator, table)
         outcome = run_learner(data, table, learner, estimator, out)
-    report_outcome(outcome, as_json, quiet)
+    report_outcome(outcome, as_json, quiet, table_format)
 
 
 def check_quiet(quiet: bool, out: Path | None, as_json: bool) -> None:
@@ -325,11 +335,13 @@ def _note_result(checkpoint: Any, out: Path) -> None:
             note_result(Path(checkpoint), out)
 
 
-def report_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
+def report_outcome(
+    outcome: Outcome, as_json: bool, quiet: bool, table_format: str | None = None
+) -> None:
     """Print the result, and what may be wrong with it; an early end has its own exit code."""
     is_early = _warn_of_early_end(outcome)
     try:
-        _print_outcome(outcome, as_json, quiet)
+        _print_outcome(outcome, as_json, quiet, table_format)
     except KeyboardInterrupt:
         if outcome.saved_to is None:
             raise
@@ -339,11 +351,13 @@ def report_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
         raise typer.Exit(ENDED_EARLY)
 
 
-def _print_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
+def _print_outcome(outcome: Outcome, as_json: bool, quiet: bool, table_format: str | None) -> None:
     from latentforest.cli import summary
 
     if as_json:
         print_json(summary.describe_outcome(outcome))
+    elif table_format is not None:
+        print_tables(summary.tabulate_outcome(outcome), table_format)
     elif not quiet:
         summary.print_outcome(make_console(), outcome)
         if outcome.saved_to is None:
