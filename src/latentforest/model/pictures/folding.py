@@ -71,7 +71,7 @@ def _prune(
 ) -> list[Card]:
     """Hang the component without what is folded."""
     cards = hang(sketch, names, measure)
-    holdings = _sum_up(cards)
+    holdings, best = _sum_up(cards), _find_strongest(cards)
     kept: list[Card] = []
     shown = {cards[0].name}
     for card in cards:
@@ -83,8 +83,25 @@ def _prune(
             _list_leaves(card, sketch.n_columns, measure)
             continue
         card.n_folded, card.branches = holdings[card.name][1], []
-        card.leaves = [Leaf(None, f"{card.n_folded:,} columns", 0.0)]
+        card.leaves = [Leaf(None, _summarize(best[card.name], card.n_folded, measure), 0.0)]
     return kept
+
+
+def _find_strongest(cards: list[Card]) -> dict[str, Leaf | None]:
+    """The column with the strongest edge in the branch of each card."""
+    found: dict[str, Leaf | None] = {}
+    for card in reversed(cards):
+        others = (found[each.name] for each in card.branches)
+        leaves = [leaf for leaf in (*card.leaves, *others) if leaf is not None]
+        found[card.name] = max(leaves, key=lambda leaf: round(leaf.bits, 9), default=None)
+    return found
+
+
+def _summarize(leaf: Leaf | None, n_columns: int, measure: Measure) -> str:
+    """Say how many columns are folded, and which is the strongest."""
+    text = f"{n_columns:,} column{'s' * (n_columns != 1)}"
+    longer = text if leaf is None else f"{text}: {leaf.text} …"
+    return longer if measure(longer, SIZE, False) <= LINE else text
 
 
 def _list_leaves(card: Card, n_columns: int, measure: Measure) -> None:
