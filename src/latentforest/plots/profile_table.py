@@ -35,6 +35,7 @@ DENSITY_ROW = 50.0
 NAME, BITS, VALUE, ALL = 168.0, 108.0, 86.0, 62.0  # widths of the first columns
 CELL_GAP = 12.0
 BAR_STATES, HEAT_STATES = 5, 14  # up to which states are bars, then numbers on tints
+WIDEST_CELL = 180.0
 MIN_CELLS = {"bar": 96.0, "heat": 42.0, "tint": 14.0}
 
 
@@ -112,7 +113,10 @@ def _collect(
     if data is not None:
         predictor, rows = read_rows(network, data)
         counts = (rows.weights @ predictor.posteriors(rows)[latent]).tolist()
-    footer = f"{n_left:,} more columns tell at most {write_bits(left)} bits each." if n_left else ""
+    footer = ""
+    if n_left:
+        are = "columns tell at most" if n_left > 1 else "column tells"
+        footer = f"{n_left:,} more {are} {write_bits(left)} bits{' each' * (n_left > 1)}."
     text = name_variables(network)[latent]
     note = f"{len(states):,} states" if text == latent else f"{latent} · {len(states):,} states"
     return _Table(text, note, states, sizes, counts, blocks, footer)
@@ -125,8 +129,9 @@ def _draw(table: _Table, measure: Measure, width: float) -> Picture:
     first = MARGIN + NAME + BITS + VALUE + ALL
     least = first + n_states * MIN_CELLS[form] + MARGIN
     picture = Picture(max(width, least), 0.0, title=f"Profile of {table.title}")
-    cell = (picture.width - MARGIN - first) / n_states
-    pen = ProfilePen(picture, measure, form, first, min(cell, 190.0))
+    cell = min((picture.width - MARGIN - first) / n_states, WIDEST_CELL)
+    picture.width = first + n_states * cell + MARGIN
+    pen = ProfilePen(picture, measure, form, first, cell)
     y = pen.draw_head(table)
     best = max((block.bits for block in table.blocks), default=0.0)
     for block in table.blocks:
@@ -298,6 +303,5 @@ class ProfilePen:
             add(Caption(x + width / 2, y + 41, text, SMALL, palette.INK, "middle"))
 
     def _rule(self, y: float, colour: str) -> None:
-        right = self.first + self.cell * round((self.picture.width - self.first) // self.cell)
-        points = (MARGIN, y), (max(right, self.first + self.cell), y)
+        points = (MARGIN, y), (self.picture.width - MARGIN, y)
         self.picture.add(Curve(points, 1.0, colour, is_plain=True))

@@ -19,12 +19,14 @@ LONGEST_NAME = 2000
 
 def name_variables(network: Network) -> dict[str, str]:
     """The text of each variable: its label, or its name."""
-    return {name: make_label(name[:LONGEST_NAME]) for name in network.names}
+    labels = network.labels
+    return {name: make_label(labels.variable(name)[:LONGEST_NAME]) for name in network.names}
 
 
 def name_states(network: Network, name: str) -> list[str]:
-    """The texts of a variable's states."""
-    return [make_label(state[:LONGEST_NAME]) for state in network.structure.states(name)]
+    """The texts of a variable's states: labels, or names."""
+    states = network.structure.states(name)
+    return [make_label(network.labels.state(name, state)[:LONGEST_NAME]) for state in states]
 
 
 def drop_beginnings(texts: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
