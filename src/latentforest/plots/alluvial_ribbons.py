@@ -15,6 +15,7 @@ from latentforest.errors import ModelError, ParameterError
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model import Network
 from latentforest.model.pictures import palette
+from latentforest.model.pictures.layering import keep_apart
 from latentforest.model.pictures.names import name_states, name_variables
 from latentforest.model.pictures.shapes import (
     SIZE,
@@ -39,7 +40,7 @@ PREFERRED = 6  # states of each of the two that are chosen
 HEIGHT = 300.0
 BAR = 13.0
 GAP = 8.0
-LABELS = (90.0, 200.0)
+LABELS = (80.0, 260.0)
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ def _choose_pair(
 def _cross(first: _Assigned, second: _Assigned, one: str, other: str) -> Crossing:
     counts = first.count(one, second, other)
     titles = [name_variables(each.network)[name] for each, name in ((first, one), (second, other))]
-    states = [name_states(each.network, name) for each, name in ((first, one), (second, other))]
+    states = [_name_states(each.network, name) for each, name in ((first, one), (second, other))]
     colours = [palette.ramp(palette.STATES, len(each)) for each in states]
     if first is not second:
         order = _find_order(counts)
@@ -171,6 +172,11 @@ def _cross(first: _Assigned, second: _Assigned, one: str, other: str) -> Crossin
         states[1], colours[1] = ([each[1][k] for k in order] for each in (states, colours))
         titles = [f"{title}, {len(each)} states" for title, each in zip(titles, states, strict=True)]
     return Crossing((titles[0], titles[1]), (states[0], states[1]), (colours[0], colours[1]), counts)
+
+
+def _name_states(network: Network, name: str) -> list[str]:
+    """Texts of states; mere numbers get a word before them."""
+    return [f"State {text}" if text.isdecimal() else text for text in name_states(network, name)]
 
 
 def _find_order(counts: FloatArray) -> list[int]:
@@ -183,11 +189,16 @@ def _find_order(counts: FloatArray) -> list[int]:
 
 def _draw_ribbons(crossing: Crossing, measure: Measure, width: float) -> Picture:
     picture = Picture(max(width, 420.0), 0.0, title=" by ".join(crossing.titles))
-    label = float(np.clip(0.22 * picture.width, *LABELS))
+    sums = crossing.counts.sum(axis=1), crossing.counts.sum(axis=0)
+    wanted = [
+        measure(text, SIZE, False) + measure(write_count(count), SIZE, False) + 30
+        for texts, found in zip(crossing.states, sums, strict=True)
+        for text, count in zip(texts, found.tolist(), strict=True)
+    ]
+    label = float(np.clip(max(wanted), LABELS[0], min(LABELS[1], 0.3 * picture.width)))
     left, right = MARGIN + label, picture.width - MARGIN - label
     top = _draw_titles(picture, crossing, (left, right), measure)
     total = float(crossing.counts.sum())
-    sums = crossing.counts.sum(axis=1), crossing.counts.sum(axis=0)
     unit = (HEIGHT - GAP * (max(map(len, sums)) - 1)) / total
     places = [_stack(each, unit, top) for each in sums]
     starts = [list(place) for place in places]
@@ -242,8 +253,6 @@ def _stack(sums: FloatArray, unit: float, top: float) -> list[float]:
 
 def _spread_labels(places: Sequence[float], sums: FloatArray, unit: float) -> list[float]:
     """Middles of the labels: beside their bars, but never nearer than a line to each other."""
-    from latentforest.model.pictures.layering import keep_apart
-
     middles = [y + unit * each / 2 for y, each in zip(places, sums.tolist(), strict=True)]
     return keep_apart(middles, [15.0] * (len(middles) - 1))
 

@@ -31,6 +31,8 @@ MARGIN = 14.0
 N_BINS = 20
 CLEAR = 0.9
 MOST = 30  # latent variables
+SURE = 0.995  # share of clear rows from which on a variable needs no line of its own
+FEW = 3  # of these that have one all the same
 ROW = 28.0
 NAME, NUMBER = 190.0, 54.0
 MARKS = (0.25, 0.5, 0.75, 0.9)
@@ -66,23 +68,36 @@ def _draw(rows: list[Row], measure: Measure, width: float) -> Picture:
         y += 16
     left, right = MARGIN + NAME, picture.width - MARGIN - NUMBER
     y += 8
-    end = y + 14 + ROW * min(len(rows), MOST)
+    n_shown = _count_shown(rows)
+    end = y + 14 + ROW * n_shown
     for mark in MARKS:
         x = left + (right - left) * mark
         picture.add(Curve(((x, y + 10), (x, end)), 0.8, palette.LINE, is_plain=True))
         picture.add(Caption(x, y, write_share(mark), SMALL, palette.SECOND, "middle"))
     picture.add(Caption(picture.width - MARGIN, y, "clear", SMALL, palette.SECOND, "right"))
     y += 14
-    for text, weights, clear in rows[:MOST]:
+    for text, weights, clear in rows[:n_shown]:
         _draw_row(picture, (text, weights, clear), (left, right, y), measure)
         y += ROW
-    if len(rows) > MOST:
-        least = write_share(rows[MOST][2])
-        text = f"The other {len(rows) - MOST:,}: {least} or more of the rows are clear."
+    if len(rows) > n_shown:
+        least = rows[n_shown][2]
+        text = f"The other {len(rows) - n_shown:,}: "
+        text += (
+            "practically every row is clear."
+            if least >= SURE
+            else f"{write_share(least)} or more of the rows are clear."
+        )
         picture.add(Caption(MARGIN, y + 12, text, SIZE, palette.SECOND))
         y += 24
     picture.height = y + MARGIN
     return picture
+
+
+def _count_shown(rows: list[Row]) -> int:
+    """Variables with a line of their own: those that are not clear, if there are others."""
+    n_vague = sum(clear < SURE for _, _, clear in rows)
+    n_lines = n_vague if n_vague and len(rows) - n_vague > FEW else len(rows)
+    return min(n_lines, MOST)
 
 
 def _draw_row(
