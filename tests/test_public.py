@@ -71,6 +71,7 @@ PUBLIC = [
     "read_sql",
     "regularize",
     "save",
+    "suggest_names",
     "tree_distance",
     "write_structure",
 ]

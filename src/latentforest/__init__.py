@@ -45,6 +45,7 @@ _HOMES = {
     "read_sql": "latentforest.data",
     "regularize": "latentforest.search.glc.regularization",
     "save": "latentforest.formats",
+    "suggest_names": "latentforest.model.suggestions",
     "tree_distance": "latentforest.scores",
     "write_structure": "latentforest.model.notation",
     **_LEARNERS,

@@ -32,6 +32,7 @@ from latentforest.model.labels import Labels
 from latentforest.model.notation import parse_structure, write_structure
 from latentforest.model.posterior_network import PosteriorNetwork
 from latentforest.model.record import Record
+from latentforest.model.suggestions import suggest_names
 from latentforest.scores import (
     cross_validate,
     empirical_kl,
@@ -107,6 +108,7 @@ __all__ = [
     "read_sql",
     "regularize",
     "save",
+    "suggest_names",
     "tree_distance",
     "write_structure",
 ]
