@@ -30,7 +30,7 @@ from latentforest.model.pictures.shapes import (
 )
 from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.models import find_network, read_rows
-from latentforest.plots.numbers import write_count
+from latentforest.model.pictures.numbers import write_count
 from latentforest.scores.contingency import mutual_information
 
 WIDTH = 900.0

@@ -24,7 +24,7 @@ from latentforest.model.pictures.shapes import (
 )
 from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.models import read_rows
-from latentforest.plots.numbers import write_share
+from latentforest.model.pictures.numbers import write_share
 
 WIDTH = 640.0
 MARGIN = 14.0

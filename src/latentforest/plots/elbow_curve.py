@@ -11,7 +11,7 @@ from latentforest.model.pictures import palette
 from latentforest.plots.canvas import PLAIN, new_axes
 from latentforest.plots.frame import TEXT, style_axes, whole_numbers
 from latentforest.plots.models import find_network
-from latentforest.plots.numbers import write_number
+from latentforest.model.pictures.numbers import write_number
 from latentforest.ties import find_best
 
 SIZE = (620.0, 360.0)

@@ -6,7 +6,7 @@ from typing import Any
 
 from latentforest.model.pictures import palette
 from latentforest.plots.canvas import PLAIN, load_matplotlib
-from latentforest.plots.numbers import MINUS
+from latentforest.model.pictures.numbers import MINUS
 
 TEXT = 9.0  # points
 

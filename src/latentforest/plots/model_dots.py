@@ -21,7 +21,7 @@ from latentforest.model.pictures.shapes import (
     wrap,
 )
 from latentforest.plots.canvas import draw_shapes
-from latentforest.plots.numbers import MINUS, write_number
+from latentforest.model.pictures.numbers import MINUS, write_number
 from latentforest.scores.model_comparison import ModelComparison
 from latentforest.scores.model_comparison import compare as compare_models
 from latentforest.visible import make_label

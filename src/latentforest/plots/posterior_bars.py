@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from latentforest.errors import ParameterError
-from latentforest.plots.answers import draw_answers
+from latentforest.model.pictures.answers import WIDTH, draw_answers
+from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.certainty import draw_certainty
 from latentforest.plots.models import find_network
 
@@ -55,4 +57,5 @@ def posterior(
         raise ParameterError("data and evidence: got both, expected one of them")
     if data is not None:
         return draw_certainty(network, data, ax)
-    return draw_answers(network, dict(evidence or {}), ax)
+    known = dict(evidence or {})
+    return draw_shapes(partial(draw_answers, network, known), ax, WIDTH)

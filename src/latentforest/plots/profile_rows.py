@@ -55,7 +55,10 @@ def list_blocks(
     profiles = compute_profiles(network, latent, names)
     shown, others = profiles[:most], profiles[most:]
     top = max((profile.information for profile in shown), default=0.0)
-    blocks = [_make_block(network, latent, each, each.information < WEAK * top) for each in shown]
+    about = name_variables(network), find_hops(network, latent)
+    blocks = [
+        _make_block(network, latent, each, each.information < WEAK * top, about) for each in shown
+    ]
     left = max((profile.information for profile in others), default=0.0) / math.log(2)
     n_left = len(others) + (len(network.observed) - len(names) if columns is None else 0)
     return blocks, n_left, left
@@ -88,9 +91,16 @@ def find_hops(network: Network, start: str) -> dict[str, str]:
     return first
 
 
-def _make_block(network: Network, latent: str, profile: Profile, is_weak: bool) -> ProfileBlock:
-    name, texts = profile.name, name_variables(network)
-    hop = find_hops(network, latent).get(name, "")
+def _make_block(
+    network: Network,
+    latent: str,
+    profile: Profile,
+    is_weak: bool,
+    about: tuple[dict[str, str], dict[str, str]],
+) -> ProfileBlock:
+    """Describe a column, given the texts of variables and the ways to them."""
+    name, (texts, hops) = profile.name, about
+    hop = hops.get(name, "")
     through = texts[hop] if hop and hop != name and network.structure.is_forest else ""
     bits = max(profile.information, 0.0) / math.log(2)
     if profile.is_continuous:

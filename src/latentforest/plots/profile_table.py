@@ -25,7 +25,7 @@ from latentforest.model.pictures.shapes import (
 )
 from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.models import choose_latent, find_network, read_rows
-from latentforest.plots.numbers import write_bits, write_count, write_number, write_share
+from latentforest.model.pictures.numbers import write_bits, write_count, write_number, write_share
 from latentforest.plots.profile_rows import ProfileBlock, ValueRow, list_blocks
 
 WIDTH = 1000.0

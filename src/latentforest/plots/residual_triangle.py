@@ -26,7 +26,7 @@ from latentforest.model.pictures.shapes import (
 from latentforest.model.pictures.sketch import Sketch, sketch_network
 from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.models import find_network, read_rows
-from latentforest.plots.numbers import write_number
+from latentforest.model.pictures.numbers import write_number
 from latentforest.scores.residuals import compare_pairs
 
 WIDTH = 1000.0

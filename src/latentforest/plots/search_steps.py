@@ -14,7 +14,7 @@ from latentforest.model.pictures.shapes import shorten
 from latentforest.plots.canvas import PLAIN, find_size, measure_text, new_axes
 from latentforest.plots.frame import TEXT, style_axes, whole_numbers
 from latentforest.plots.models import find_network
-from latentforest.plots.numbers import write_number
+from latentforest.model.pictures.numbers import write_number
 
 SIZE = (900.0, 400.0)
 SCORES = ("bic", "score")

@@ -10,7 +10,7 @@ from latentforest.model.pictures.layering import (
     place_rows,
     sort_layers,
 )
-from latentforest.model.pictures.placing import CARD_MARGIN, Card
+from latentforest.model.pictures.placing import CARD_MARGIN, Card, find_tag
 from latentforest.model.pictures.shapes import (
     SIZE,
     Caption,
@@ -102,7 +102,7 @@ def _sort_topologically(parents: dict[str, list[str]]) -> list[str]:
 
 def _make_card(sketch: Sketch, name: str, measure: Measure, width: float) -> Card:
     lines = wrap(sketch.nodes[name].text, width - 2 * CARD_MARGIN, measure, 2, SIZE, bold=True)
-    return Card(name, lines, width)
+    return Card(name, lines, width, tag=find_tag(sketch.nodes[name], width, measure))
 
 
 def _place(cards: dict[str, Card], layers: dict[str, int], ys: dict[str, float]) -> Picture:

@@ -3,56 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from latentforest.model.suggestions import drop_beginnings, suggest_names
 from latentforest.visible import make_label
 
 if TYPE_CHECKING:
     from latentforest.model.network import Network
 
-SHORTEST_BEGINNING = 12
-FEWEST_COLUMNS = 3
 LONGEST_NAME = 2000
 
 
 def name_variables(network: Network) -> dict[str, str]:
-    """The text of each variable: its label, or its name."""
-    labels = network.labels
+    """The text of each variable: its label, a suggestion for a latent one, or its name."""
+    labels = suggest_names(network).merged(network.labels)
     return {name: make_label(labels.variable(name)[:LONGEST_NAME]) for name in network.names}
+
+
+def shorten_columns(network: Network, texts: Mapping[str, str]) -> dict[str, str]:
+    """Leave out a long beginning, such as a question, that three columns or more have in common."""
+    columns = network.observed
+    short = drop_beginnings([texts[name] for name in columns])
+    return {**texts, **dict(zip(columns, short, strict=True))}
 
 
 def name_states(network: Network, name: str) -> list[str]:
     """The texts of a variable's states: labels, or names."""
     states = network.structure.states(name)
     return [make_label(network.labels.state(name, state)[:LONGEST_NAME]) for state in states]
-
-
-def drop_beginnings(texts: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
-    """Leave out a long beginning, such as a question, that three columns or more have in common.
-
-    Examples
-    --------
-    >>> asked = "How much do you like: "
-    >>> texts = {"a": asked + "tea", "b": asked + "milk", "c": asked + "ale", "d": "age"}
-    >>> drop_beginnings(texts, ["a", "b", "c", "d"])
-    {'a': 'tea', 'b': 'milk', 'c': 'ale', 'd': 'age'}
-    """
-    found = {name: _list_beginnings(texts[name]) for name in columns}
-    counts = Counter(each for listed in found.values() for each in listed)
-    short = dict(texts)
-    for name, listed in found.items():
-        common = [each for each in listed if counts[each] >= FEWEST_COLUMNS]
-        if common:
-            short[name] = texts[name][len(common[-1]) :]
-    return short
-
-
-def _list_beginnings(text: str) -> list[str]:
-    """Beginnings that end like a question or a heading, the shortest first."""
-    ends = [match.end() for match in re.finditer(r"(?:[:?]|\s[-–—])\s+(?=\S)", text)]
-    return [text[:end] for end in ends if len(text[:end].rstrip()) >= SHORTEST_BEGINNING]
 
 
 def drop_card(text: str, card: str) -> str:

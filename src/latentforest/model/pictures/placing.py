@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from latentforest.model.pictures.names import drop_card
-from latentforest.model.pictures.shapes import SIZE, Measure, shorten, wrap
-from latentforest.model.pictures.sketch import Sketch, walk
+from latentforest.model.pictures.shapes import SIZE, TINY, Measure, shorten, wrap
+from latentforest.model.pictures.sketch import Sketch, SketchNode, walk
 
 CARD = 104.0  # width of a card
 WIDE_CARD = 128.0
@@ -61,6 +61,7 @@ class Card:
     up: float = 0.0  # how far it and what hangs on it reach above and below its middle
     down: float = 0.0
     offset: float = 0.0  # of its middle below that of its parent
+    tag: float = 0.0  # room for the name in the model, where the card says something else
 
     @property
     def height(self) -> float:
@@ -89,19 +90,17 @@ class PlacedTree:
 
 
 def find_centre(sketch: Sketch, names: Sequence[str]) -> str:
-    """Find the variable from which the columns of a component are near; latent ones first."""
-    nodes, neighbours = sketch.nodes, sketch.neighbours
-    candidates = [name for name in names if nodes[name].is_latent]
-    if not candidates:
-        most = max(len(neighbours[name]) for name in names)
-        candidates = [name for name in names if len(neighbours[name]) > 1] if most > 1 else names[:1]
-    columns = [name for name in names if not nodes[name].is_latent]
+    """The centre of a component; without latent variables one from which all others are near."""
+    for name in sketch.centres:
+        if name in names:
+            return name
+    neighbours = sketch.neighbours
     costs = []
-    for place, name in enumerate(candidates):
+    for place, name in enumerate(names):
         distances = walk(neighbours, name)
-        near = sum(distances[each] for each in columns)
-        costs.append((near + SPREAD * len(names) * max(distances.values()), place))
-    return candidates[min(costs)[1]]
+        is_end = len(neighbours[name]) < 2
+        costs.append((is_end, sum(distances.values()) + SPREAD * len(names) * max(distances.values()), place))
+    return names[min(costs)[2]]
 
 
 def hang(sketch: Sketch, names: Sequence[str], measure: Measure) -> list[Card]:
@@ -112,7 +111,9 @@ def hang(sketch: Sketch, names: Sequence[str], measure: Measure) -> list[Card]:
 
     def make(name: str, bits: float, parent: Card | None) -> Card:
         lines = wrap(nodes[name].text, width - 2 * CARD_MARGIN, measure, 3, SIZE, bold=True)
-        return Card(name, lines, width, bits, parent, depth=parent.depth + 1 if parent else 0)
+        card = Card(name, lines, width, bits, parent, depth=parent.depth + 1 if parent else 0)
+        card.tag = find_tag(nodes[name], width, measure)
+        return card
 
     cards = [make(centre, 0.0, None)]
     together = {name: pouch for pouch in sketch.pouches for name in pouch}
@@ -128,6 +129,14 @@ def hang(sketch: Sketch, names: Sequence[str], measure: Measure) -> list[Card]:
                 card.leaves.append(Leaf(name, text, bits))
         _group(card.leaves, together)
     return cards
+
+
+def find_tag(node: SketchNode, width: float, measure: Measure) -> float:
+    """Room for a latent variable's name beside its bar, if its text is another and it is short."""
+    if not node.is_latent or node.text == node.name or not node.name.isprintable():
+        return 0.0
+    wide = measure(node.name[:20], TINY, False)
+    return wide if wide <= 0.4 * width and len(node.name) <= 20 else 0.0
 
 
 def _group(leaves: list[Leaf], together: Mapping[str, tuple[str, ...]]) -> None:

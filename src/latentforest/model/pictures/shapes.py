@@ -13,6 +13,7 @@ from latentforest.visible import make_label
 
 SIZE = 12.0  # of texts
 SMALL = 11.0
+TINY = 9.5
 LONGEST = 400  # characters of a name that are looked at
 ELLIPSIS = "…"
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from latentforest.model.centre import find_centres
 from latentforest.model.gaussian import Mixture
 from latentforest.model.marginals import compute_marginals, compute_mixtures
-from latentforest.model.pictures.names import drop_beginnings, name_variables
+from latentforest.model.pictures.names import name_variables, shorten_columns
 
 if TYPE_CHECKING:
     from latentforest.model.network import Network
@@ -44,11 +45,12 @@ class Link:
 
 @dataclass(frozen=True)
 class Sketch:
-    """Variables in the network's order, arcs, and sets of columns that vary together."""
+    """Variables in the network's order, arcs, pouches, and centres of trees with latent ones."""
 
     nodes: Mapping[str, SketchNode]
     links: tuple[Link, ...]
     pouches: tuple[tuple[str, ...], ...] = ()
+    centres: tuple[str, ...] = ()
 
     @cached_property
     def neighbours(self) -> dict[str, list[tuple[str, float]]]:
@@ -97,7 +99,7 @@ def sketch_network(network: Network) -> Sketch:
     structure = network.structure
     shares = compute_marginals(structure, network.parameters)
     mixtures = compute_mixtures(structure, network.parameters)
-    texts = drop_beginnings(name_variables(network), structure.observed)
+    texts = shorten_columns(network, name_variables(network))
     nodes = {
         name: SketchNode(
             name,
@@ -110,7 +112,8 @@ def sketch_network(network: Network) -> Sketch:
     }
     table = network.edge_information()
     links = (Link(row["parent"], row["child"], row["bits"]) for row in table.rows())
-    return Sketch(nodes, tuple(links), structure.pouches)
+    centres = tuple(find_centres(structure)) if structure.is_forest else ()
+    return Sketch(nodes, tuple(links), structure.pouches, centres)
 
 
 def find_range(mixtures: Sequence[Mixture]) -> tuple[float, float]:

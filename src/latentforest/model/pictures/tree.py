@@ -20,7 +20,7 @@ from latentforest.model.pictures.placing import (
 )
 from latentforest.model.pictures.shapes import (
     SIZE,
-    SMALL,
+    TINY,
     Box,
     Caption,
     Curve,
@@ -207,8 +207,12 @@ def draw_card(card: Card, sketch: Sketch) -> list[Shape]:
     for k, text in enumerate(card.lines):
         y = top + 4.0 + CARD_LINE * (k + 0.5)
         shapes.append(Caption(card.x, y, text, SIZE, palette.INK, "middle", bold=True))
-    y = top + card.height - CARD_BAR / 2 - 5.0
-    return [*shapes, *draw_mark(node, left + CARD_MARGIN, y, card.width - 2 * CARD_MARGIN)]
+    y, room = top + card.height - CARD_BAR / 2 - 5.0, card.width - 2 * CARD_MARGIN
+    if card.tag:  # what the model calls it
+        right = left + card.width - CARD_MARGIN
+        shapes.append(Caption(right, y, card.name, TINY, palette.SECOND, "right"))
+        room -= card.tag + 5.0
+    return [*shapes, *draw_mark(node, left + CARD_MARGIN, y, room)]
 
 
 def draw_mark(node: SketchNode, x: float, y: float, width: float) -> list[Shape]:

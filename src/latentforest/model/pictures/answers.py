@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from latentforest.kernels.types import FloatArray
-from latentforest.model import Network
 from latentforest.model.gaussian import Mixture
 from latentforest.model.pictures import palette
 from latentforest.model.pictures.names import name_states, name_variables
@@ -28,8 +26,12 @@ from latentforest.model.pictures.shapes import (
     wrap,
 )
 from latentforest.model.pictures.sketch import find_range, trace_density
-from latentforest.plots.canvas import draw_shapes
-from latentforest.plots.numbers import write_bits, write_number, write_share
+from latentforest.model.pictures.numbers import write_bits, write_number, write_share
+
+if TYPE_CHECKING:
+    from latentforest.model.network import Network
+
+Floats = NDArray[np.float64]
 
 WIDTH = 1000.0
 MARGIN = 14.0
@@ -55,23 +57,27 @@ class Answer:
     numbers: tuple[str, str, str] = ("", "", "")  # low, mean ± sd, high
 
 
-def draw_answers(network: Network, evidence: Mapping[str, Any], ax: Any) -> Any:
-    """Draw blocks of bars: hidden variables, then columns."""
+def draw_answers(
+    network: Network, evidence: Mapping[str, Any], measure: Measure, width: float = WIDTH
+) -> Picture:
+    """Draw blocks of bars: hidden variables, then columns, given the values of others."""
+    texts = name_variables(network)
     answers = [
-        _answer(network, name, evidence) for name in network.names if name not in evidence
+        _answer(network, (name, texts[name]), evidence)
+        for name in network.names
+        if name not in evidence
     ]
     answers.sort(key=lambda answer: -round(answer.moved, 9))
-    texts = name_variables(network)
-    known = [f"{texts[name]} = {_write_value(network, name, value)}" for name, value in evidence.items()]
-    return draw_shapes(partial(_draw, answers, known), ax, WIDTH)
+    known = [
+        f"{texts[name]} = {network.labels.state(name, str(value))}"
+        for name, value in evidence.items()
+    ]
+    return _draw(answers, known, measure, width)
 
 
-def _write_value(network: Network, name: str, value: Any) -> str:
-    return network.labels.state(name, str(value))
-
-
-def _answer(network: Network, name: str, evidence: Mapping[str, Any]) -> Answer:
-    text, is_latent = name_variables(network)[name], network.structure.variable(name).latent
+def _answer(network: Network, who: tuple[str, str], evidence: Mapping[str, Any]) -> Answer:
+    name, text = who
+    is_latent = network.structure.variable(name).latent
     if name in network.structure.continuous:
         before, after = network.mixture(name), network.mixture(name, evidence)
         between = find_range([before, after])
@@ -87,7 +93,7 @@ def _answer(network: Network, name: str, evidence: Mapping[str, Any]) -> Answer:
     return Answer(text, is_latent, _diverge(*shares), tuple(name_states(network, name)), first, then)
 
 
-def _diverge(before: FloatArray, after: FloatArray) -> float:
+def _diverge(before: Floats, after: Floats) -> float:
     """How far a distribution has moved, in bits."""
     seen = after > 0
     return max(float(np.sum(after[seen] * np.log2(after[seen] / before[seen]))), 0.0)
