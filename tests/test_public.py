@@ -67,6 +67,7 @@ PUBLIC = [
     "marginal_likelihood",
     "marginally_equivalent",
     "parse_structure",
+    "plots",
     "read",
     "read_sql",
     "regularize",

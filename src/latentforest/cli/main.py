@@ -25,6 +25,7 @@ from latentforest.cli.datasets import datasets
 from latentforest.cli.fit import fit
 from latentforest.cli.inspect import inspect
 from latentforest.cli.learn import learn
+from latentforest.cli.plot import plot
 from latentforest.cli.predict import predict
 from latentforest.cli.sample import sample
 from latentforest.cli.score import score
@@ -40,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, learn, fit, show, score, predict, sample, convert, datasets, warm_up):
+for command in (inspect, learn, fit, show, score, predict, sample, plot, convert, datasets, warm_up):
     app.command()(command)
 
 

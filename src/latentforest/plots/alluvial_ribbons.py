@@ -16,7 +16,7 @@ from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model import Network
 from latentforest.model.pictures import palette
 from latentforest.model.pictures.layering import keep_apart
-from latentforest.model.pictures.names import name_states, name_variables
+from latentforest.model.pictures.names import name_states, name_fully
 from latentforest.model.pictures.shapes import (
     SIZE,
     Box,
@@ -163,7 +163,7 @@ def _choose_pair(
 
 def _cross(first: _Assigned, second: _Assigned, one: str, other: str) -> Crossing:
     counts = first.count(one, second, other)
-    titles = [name_variables(each.network)[name] for each, name in ((first, one), (second, other))]
+    titles = [name_fully(each.network)[name] for each, name in ((first, one), (second, other))]
     states = [_name_states(each.network, name) for each, name in ((first, one), (second, other))]
     colours = [palette.ramp(palette.STATES, len(each)) for each in states]
     if first is not second:

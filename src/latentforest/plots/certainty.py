@@ -10,7 +10,7 @@ import numpy as np
 from latentforest.errors import ModelError
 from latentforest.model import Network
 from latentforest.model.pictures import palette
-from latentforest.model.pictures.names import name_variables
+from latentforest.model.pictures.names import name_fully
 from latentforest.model.pictures.shapes import (
     SIZE,
     SMALL,
@@ -45,7 +45,7 @@ def draw_certainty(network: Network, data: Any, ax: Any) -> Any:
     if not network.latents:
         raise ModelError("the network has no latent variable, so rows have no states")
     predictor, rows = read_rows(network, data)
-    texts = name_variables(network)
+    texts = name_fully(network)
     found: list[Row] = []
     for name, posteriors in predictor.posteriors(rows).items():
         top = posteriors.max(axis=1)

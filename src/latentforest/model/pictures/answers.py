@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from latentforest.model.gaussian import Mixture
 from latentforest.model.pictures import palette
-from latentforest.model.pictures.names import name_states, name_variables
+from latentforest.model.pictures.names import name_states, name_fully
 from latentforest.model.pictures.shapes import (
     SIZE,
     SMALL,
@@ -61,7 +61,7 @@ def draw_answers(
     network: Network, evidence: Mapping[str, Any], measure: Measure, width: float = WIDTH
 ) -> Picture:
     """Draw blocks of bars: hidden variables, then columns, given the values of others."""
-    texts = name_variables(network)
+    texts = name_fully(network)
     answers = [
         _answer(network, (name, texts[name]), evidence)
         for name in network.names
