@@ -41,7 +41,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, learn, fit, show, score, predict, sample, plot, convert, datasets, warm_up):
+for command in (
+    inspect,
+    learn,
+    fit,
+    show,
+    score,
+    predict,
+    sample,
+    plot,
+    convert,
+    datasets,
+    warm_up,
+):
     app.command()(command)
 
 

@@ -66,7 +66,7 @@ def plot(
     data: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[DATA]...",
+            metavar="DATA...",
             help="Table files, or the name of a built-in table. residuals, alluvial and compare "
             "need one; posterior then shows how clear its rows are, profile counts them.",
             show_default=False,
@@ -149,7 +149,9 @@ def plot(
         recipe=network.recipe,
     )
     table = _read_table(network, data, reading)
-    asked = _Asked(model, network, table, latent or (), other or (), read_known(known or ()), criterion)
+    asked = _Asked(
+        model, network, table, latent or (), other or (), read_known(known or ()), criterion
+    )
     _write(_DRAW[kind], asked, out)
     say(f"picture written to {out}")
 

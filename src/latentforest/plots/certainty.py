@@ -11,6 +11,7 @@ from latentforest.errors import ModelError
 from latentforest.model import Network
 from latentforest.model.pictures import palette
 from latentforest.model.pictures.names import name_fully
+from latentforest.model.pictures.numbers import write_share
 from latentforest.model.pictures.shapes import (
     SIZE,
     SMALL,
@@ -24,7 +25,6 @@ from latentforest.model.pictures.shapes import (
 )
 from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.models import read_rows
-from latentforest.model.pictures.numbers import write_share
 
 WIDTH = 640.0
 MARGIN = 14.0

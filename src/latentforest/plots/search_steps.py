@@ -10,11 +10,11 @@ import numpy as np
 
 from latentforest.errors import ParameterError
 from latentforest.model.pictures import palette
+from latentforest.model.pictures.numbers import write_number
 from latentforest.model.pictures.shapes import shorten
 from latentforest.plots.canvas import PLAIN, find_size, measure_text, new_axes
 from latentforest.plots.frame import TEXT, style_axes, whole_numbers
 from latentforest.plots.models import find_network
-from latentforest.model.pictures.numbers import write_number
 
 SIZE = (900.0, 400.0)
 SCORES = ("bic", "score")
@@ -68,7 +68,11 @@ def history(model: Any, *, ax: Any = None) -> Any:
     refused = [k for k, is_taken in enumerate(taken) if not is_taken]
     _limit(ax, steps, best, values)
     _draw_refused(ax, [(steps[k], values[k]) for k in refused])
-    style_axes(ax, f"{score.upper() if score == 'bic' else 'Score'} after each {key or 'step'}", key or "step")
+    style_axes(
+        ax,
+        f"{score.upper() if score == 'bic' else 'Score'} after each {key or 'step'}",
+        key or "step",
+    )
     whole_numbers(ax)
     _name_gains(ax, rows, steps, best, taken)
     _note_end(ax, steps[-1], best)
@@ -99,8 +103,7 @@ def _find_key(rows: Sequence[Row], names: Sequence[str]) -> str:
         if isinstance(rows[0].get(name), int | float):
             return name
     raise ParameterError(
-        f"model: its history has no score of steps ({' or '.join(names)}), but "
-        f"{', '.join(rows[0])}"
+        f"model: its history has no score of steps ({' or '.join(names)}), but {', '.join(rows[0])}"
     )
 
 
@@ -144,7 +147,11 @@ def _draw_refused(ax: Any, points: Sequence[tuple[float, float]]) -> None:
 
 
 def _name_gains(
-    ax: Any, rows: Sequence[Row], steps: Sequence[float], best: Sequence[float], taken: Sequence[bool]
+    ax: Any,
+    rows: Sequence[Row],
+    steps: Sequence[float],
+    best: Sequence[float],
+    taken: Sequence[bool],
 ) -> None:
     """Write what the three largest gains were, below and right of the step."""
     if "operator" not in rows[0]:
@@ -200,7 +207,7 @@ def _note_end(ax: Any, step: float, best: Sequence[float]) -> None:
 
 
 def _draw_phases(ax: Any, rows: Sequence[Row], steps: Sequence[float]) -> None:
-    """A strip along the lower edge; the first stretch of each phase that is long enough is named."""
+    """A strip along the lower edge; of each phase the first stretch with room for it is named."""
     if "phase" not in rows[0]:
         return
     phases = [_find_phase(str(row["phase"])) for row in rows]
@@ -214,14 +221,23 @@ def _draw_phases(ax: Any, rows: Sequence[Row], steps: Sequence[float]) -> None:
         phase = phases[start]
         transform = ax.get_xaxis_transform()
         colour = PHASES.get(phase, palette.LINE)
-        ax.fill_between([steps[start] - 0.5, end - 0.5], 0, 0.018, color=colour, lw=0, transform=transform)
+        ax.fill_between(
+            [steps[start] - 0.5, end - 0.5], 0, 0.018, color=colour, lw=0, transform=transform
+        )
         room = (end - steps[start]) / (high - low) * width
         if phase in PHASES and phase not in named and room > measure_text(phase, TEXT) + 4:
             named.add(phase)
             middle = (steps[start] + end - 1) / 2
             ax.text(
-                middle, 0.03, phase, transform=transform, ha="center", va="bottom",
-                fontsize=TEXT, color=palette.SECOND, **PLAIN,
+                middle,
+                0.03,
+                phase,
+                transform=transform,
+                ha="center",
+                va="bottom",
+                fontsize=TEXT,
+                color=palette.SECOND,
+                **PLAIN,
             )
         start = k
 

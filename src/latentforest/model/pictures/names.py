@@ -24,7 +24,9 @@ def name_variables(network: Network) -> dict[str, str]:
 def name_fully(network: Network) -> dict[str, str]:
     """The same texts, each with the name in the model behind it where a latent one has another."""
     return {
-        name: text if text == name or name not in network.latents else f"{text} · {make_label(name)}"
+        name: text
+        if text == name or name not in network.latents
+        else f"{text} · {make_label(name)}"
         for name, text in name_variables(network).items()
     }
 
