@@ -9,8 +9,14 @@ def list_texts(ax):
     """All texts of axes that are seen: within, at the scales, above."""
     found = [*ax.texts, ax.title, ax._left_title]
     if ax.axison:
-        found += [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label]
+        found += [*list_marks(ax.xaxis), *list_marks(ax.yaxis), ax.xaxis.label]
     return [text for text in found if text.get_visible() and text.get_text().strip()]
+
+
+def list_marks(axis):
+    """Numbers at a scale that lie within its ends."""
+    low, high = sorted(axis.get_view_interval())
+    return [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
 
 
 def measure(ax):
@@ -45,8 +51,9 @@ def find_cut(ax):
 
 def check(ax):
     """Nothing covers anything, nothing is cut."""
-    assert find_overlaps(ax) == []
-    assert find_cut(ax) == []
+    overlaps, cut = find_overlaps(ax), find_cut(ax)
+    assert not overlaps, overlaps
+    assert not cut, cut
 
 
 def texts_of(ax):

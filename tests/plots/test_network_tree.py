@@ -40,7 +40,7 @@ def test_one_latent_variable_over_many_columns(n):
     assert (f"{n - 60:,} more" in texts_of(ax)) == (n > 61)
 
 
-@pytest.mark.parametrize("n", [9, 30, 60, 90, 300])
+@pytest.mark.parametrize("n", [16, 30, 60, 90, 300])
 def test_trees_of_any_size(n):
     network = datasets.random_latent_tree(n, depth=3, width=4, random_state=0)
     ax = plots.tree(network)

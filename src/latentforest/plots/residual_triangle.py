@@ -38,6 +38,7 @@ LABEL = 210.0
 PANEL = 330.0
 NARROWEST = 460.0
 CHANCE = 1.0
+LEAST, MOST_SMALL = 1.0, 0.2  # expected counts of a pair that can be judged: Cochran's rule
 N_LARGEST = 8
 FAR = 4.0  # a residual that is not chance
 
@@ -93,7 +94,7 @@ def _collect(network: Network, data: Any) -> _Triangle:
         )
     n = len(found.names)
     values, judged = np.full((n, n), np.nan), np.zeros((n, n), bool)
-    is_judged = getattr(found, "judged", np.ones(len(found.residuals), bool))
+    is_judged = (found.smallest >= LEAST) & (found.small_shares <= MOST_SMALL)
     for one, other in ((found.first, found.second), (found.second, found.first)):
         values[one, other] = found.residuals
         judged[one, other] = is_judged
