@@ -45,7 +45,10 @@ def find_cut(ax):
     return [
         text
         for text, box in boxes
-        if box.x0 < page.x0 - 1 or box.x1 > page.x1 + 1 or box.y0 < page.y0 - 1 or box.y1 > page.y1 + 1
+        if box.x0 < page.x0 - 1
+        or box.x1 > page.x1 + 1
+        or box.y0 < page.y0 - 1
+        or box.y1 > page.y1 + 1
     ]
 
 

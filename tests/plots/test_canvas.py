@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
-from plots.boxes import check, find_overlaps, texts_of
 
 import latentforest as lf
 from latentforest import datasets, plots
 from latentforest.errors import MissingExtraError, ParameterError
 from latentforest.plots.files import save_picture
+from plots.boxes import check, find_overlaps, texts_of
 
 DATA = datasets.load("hiv-tests")
 HOSTILE = [
@@ -118,7 +118,7 @@ def test_files_are_the_same_each_time(classes, tmp_path, suffix):
     for path in paths:
         save_picture(plots.tree(classes), path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
-    with pytest.raises(ParameterError, match="must end in .svg, .png, .pdf"):
+    with pytest.raises(ParameterError, match=r"must end in \.svg, \.png, \.pdf"):
         save_picture(plots.tree(classes), tmp_path / "x.bmp")
 
 
@@ -147,6 +147,15 @@ def test_matplotlib_is_imported_only_to_draw():
 
 
 def test_public_pictures():
-    listed = ["alluvial", "compare", "elbow", "history", "posterior", "profile", "residuals", "tree"]
+    listed = [
+        "alluvial",
+        "compare",
+        "elbow",
+        "history",
+        "posterior",
+        "profile",
+        "residuals",
+        "tree",
+    ]
     assert plots.__all__ == listed
     assert all(callable(getattr(plots, name)) for name in listed)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from plots.boxes import check, texts_of
 
 import latentforest as lf
 from latentforest import datasets, plots
-from latentforest.model.pictures.numbers import write_share
 from latentforest.errors import ModelError, ParameterError
+from latentforest.model.pictures.numbers import write_share
+from plots.boxes import check, texts_of
 
 DATA = datasets.load("hiv-tests")
 
@@ -96,9 +96,7 @@ def test_certainty_counts_rows_by_weight(tree):
     ax = plots.posterior(network, data.with_weights(weights))
     check(ax)
     found = lf.Predictor(network).posteriors(data)
-    clear = [
-        weights[top.max(axis=1) >= 0.9].sum() / weights.sum() for top in found.values()
-    ]
+    clear = [weights[top.max(axis=1) >= 0.9].sum() / weights.sum() for top in found.values()]
     shares = [text for text in texts_of(ax) if text.endswith("%")][4:]
     assert shares == [write_share(value) for value in sorted(clear)]
 
@@ -132,7 +130,10 @@ def test_ribbons_between_two_models():
     two, three = (lf.LatentClass(k, random_state=0).fit(DATA) for k in (2, 3))
     ax = plots.alluvial(two, DATA, three)
     check(ax)
-    assert sum(text.endswith((" · class, 2 states", " · class, 3 states")) for text in texts_of(ax)) == 2
+    assert (
+        sum(text.endswith((" · class, 2 states", " · class, 3 states")) for text in texts_of(ax))
+        == 2
+    )
     with pytest.raises(ModelError, match="one latent variable only"):
         plots.alluvial(two, DATA)
     with pytest.raises(ParameterError, match="latents: got 'A', expected one of 'class'"):

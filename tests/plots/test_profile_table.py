@@ -1,11 +1,11 @@
 """Profiles: what is written and drawn is what the network says."""
 
 import pytest
-from plots.boxes import check, texts_of
 
 import latentforest as lf
 from latentforest import datasets, plots
 from latentforest.errors import ModelError, ParameterError
+from plots.boxes import check, texts_of
 
 
 def count(ax, kind):
@@ -45,7 +45,9 @@ def test_the_most_telling_columns_come_first_and_the_others_are_counted(n_column
     best = network.profiles()["column"][1]
     listed = [text for text in texts_of(ax) if text in network.observed]
     assert listed[0] == best
-    assert any(f"{n_columns - 12} more columns" in text for text in texts_of(ax)) == (n_columns > 12)
+    assert any(f"{n_columns - 12} more columns" in text for text in texts_of(ax)) == (
+        n_columns > 12
+    )
 
 
 def test_numbers_have_densities_means_and_deviations(mixed):

@@ -70,7 +70,7 @@ def _draw(rows: list[Row], measure: Measure, width: float) -> Picture:
     y += 8
     n_shown = _count_shown(rows)
     end = y + 14 + ROW * n_shown
-    for mark in MARKS:
+    for mark in MARKS if right - left > 300 else MARKS[1::2]:
         x = left + (right - left) * mark
         picture.add(Curve(((x, y + 10), (x, end)), 0.8, palette.LINE, is_plain=True))
         picture.add(Caption(x, y, write_share(mark), SMALL, palette.SECOND, "middle"))

@@ -98,6 +98,7 @@ def draw_key(picture: Picture, sketch: Sketch, measure: Measure, y: float) -> fl
     for entry in _list_entries(sketch, Scale(sketch), measure):
         if x > MARGIN and x + entry.width > picture.width - MARGIN:
             x, y = MARGIN, y + row
+        picture.width = max(picture.width, x + entry.width + MARGIN)
         picture.add(*entry.draw(x, y + row / 2))
         x += entry.width + 34.0
     return y + row + MARGIN / 2
