@@ -68,6 +68,7 @@ PUBLIC = [
     "marginal_likelihood",
     "marginally_equivalent",
     "parse_structure",
+    "plots",
     "read",
     "read_sql",
     "regularize",

@@ -42,6 +42,7 @@ _HOMES = {
     "marginal_likelihood": "latentforest.scores",
     "marginally_equivalent": "latentforest.search.glc.dominance",
     "parse_structure": "latentforest.model.notation",
+    "plots": "latentforest.plots",
     "read": "latentforest.data",
     "read_sql": "latentforest.data",
     "regularize": "latentforest.search.glc.regularization",

@@ -1,5 +1,5 @@
 # Written by make lists, from the registry of learners and the list of public names.
-from latentforest import datasets
+from latentforest import datasets, plots
 from latentforest.benchmarking.run import benchmark
 from latentforest.data import Dataset, Variable, read, read_sql
 from latentforest.data.inspection import inspect
@@ -106,6 +106,7 @@ __all__ = [
     "marginal_likelihood",
     "marginally_equivalent",
     "parse_structure",
+    "plots",
     "read",
     "read_sql",
     "regularize",

@@ -28,6 +28,7 @@ from latentforest.cli.datasets import datasets
 from latentforest.cli.fit import fit
 from latentforest.cli.inspect import inspect
 from latentforest.cli.learn import learn
+from latentforest.cli.plot import plot
 from latentforest.cli.predict import predict
 from latentforest.cli.sample import sample
 from latentforest.cli.score import score
@@ -53,6 +54,7 @@ COMMANDS = (
     benchmark,
     predict,
     sample,
+    plot,
     convert,
     datasets,
     warm_up,

@@ -74,7 +74,7 @@ def _sum_up(
     """
     d, n = tasks[first + N_COLUMNS], tasks[family + N_MEMBERS] + tasks[family + N_PARENTS]
     n_pseudo, share = scales[pseudo], scales[pseudo + 1]
-    size, weight = 1 + d + d * d, n_pseudo
+    size, weight = 1 + d + d * d, float(n_pseudo)
     for a in range(n):
         i = _position(tasks, family, a)
         shift = -tables[begin * size + 1 + i]
