@@ -1,5 +1,6 @@
 # Written by make lists, from the registry of learners and the list of public names.
 from latentforest import datasets
+from latentforest.benchmarking.run import benchmark
 from latentforest.data import Dataset, Variable, read, read_sql
 from latentforest.data.inspection import inspect
 from latentforest.data.recipe import Recipe
@@ -28,8 +29,11 @@ from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, R
 from latentforest.learners.structural_em import StructuralEM
 from latentforest.model import Network, Structure
 from latentforest.model.conjugate import Dirichlet, NormalGamma
+from latentforest.model.labels import Labels
 from latentforest.model.notation import parse_structure, write_structure
 from latentforest.model.posterior_network import PosteriorNetwork
+from latentforest.model.record import Record
+from latentforest.model.suggestions import suggest_names
 from latentforest.scores import (
     cross_validate,
     empirical_kl,
@@ -65,6 +69,7 @@ __all__ = [
     "IncrementalForest",
     "Independence",
     "IndependentClusterings",
+    "Labels",
     "LatentClass",
     "ModelAverage",
     "Network",
@@ -72,6 +77,7 @@ __all__ = [
     "PosteriorNetwork",
     "Predictor",
     "Recipe",
+    "Record",
     "RecursiveGrouping",
     "StructuralEM",
     "Structure",
@@ -79,6 +85,7 @@ __all__ = [
     "Variable",
     "__version__",
     "average_networks",
+    "benchmark",
     "compare",
     "compute_bivariate_residuals",
     "compute_cell_residuals",
@@ -103,6 +110,7 @@ __all__ = [
     "read_sql",
     "regularize",
     "save",
+    "suggest_names",
     "tree_distance",
     "write_structure",
 ]
