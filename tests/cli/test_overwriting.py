@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from latentforest import datasets
+from latentforest import datasets, load
 from latentforest.data import write_table
 
 
@@ -96,13 +96,13 @@ def test_resume_replaces_its_own_result_only(run, folder):
     search += ["--checkpoint", "steps.jsonl"]
     run(*search, "--max-steps", "1")
     run(*search, "--resume")
-    first = Path("tree.json").read_text()
+    first = load("tree.json")
     run(*search, "--resume")
-    assert Path("tree.json").read_text() == first
-    Path("tree.json").write_text(first + " ")
+    assert load("tree.json") == first
+    Path("tree.json").write_text(Path("tree.json").read_text() + " ")
     assert "--force replaces it" in run(*search, "--resume", code=2).stderr
     run(*search, "--resume", "--force")
-    assert Path("tree.json").read_text() == first
+    assert load("tree.json") == first
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
@@ -121,3 +121,16 @@ def test_a_device_is_written(run, folder):
     Path("nothing.csv").symlink_to("/dev/null")
     run("sample", "model.json", 3, "--out", "nothing.csv")
     assert Path("nothing.csv").is_symlink()
+
+
+def test_a_recipe_that_is_read_is_not_overwritten(run, folder):
+    run("inspect", "table.csv", "--write-recipe", "recipe.toml")
+    before = Path("recipe.toml").read_bytes()
+    using = ["table.csv", "--recipe", "recipe.toml", "--force"]
+    for more in (
+        ["inspect", *using, "--write-recipe", "recipe.toml"],
+        ["learn", *using, "--learner", "east", "--checkpoint", "recipe.toml"],
+    ):
+        result = run(*more, code=2)
+        assert "recipe.toml is the same file as recipe.toml, which this command" in result.stderr
+    assert Path("recipe.toml").read_bytes() == before

@@ -11,15 +11,18 @@ import pytest
 
 from latentforest import (
     Network,
+    Predictor,
     Variable,
     datasets,
     from_networkx,
     from_pgmpy,
     from_pyagrum,
     load,
+    read,
     save,
 )
-from latentforest.errors import MissingExtraError, ModelError
+from latentforest.data.write import write_table
+from latentforest.errors import DataWarning, MissingExtraError, ModelError
 from latentforest.formats.identifiers import from_identifier
 
 HEALTH = Network.from_tables(
@@ -179,6 +182,17 @@ def test_files_of_pyagrum_are_read(tmp_path, pgmpy, pyagrum, name, suffix):
 def test_compressed_files_are_what_they_say(tmp_path):
     save(HEALTH, tmp_path / "m.bif.gz")
     assert gzip.decompress((tmp_path / "m.bif.gz").read_bytes()).startswith(b"network")
+
+
+@pytest.mark.parametrize("name", ["insurance", "hailfinder", "child"])
+def test_a_state_called_none_is_a_state_in_files_of_rows(tmp_path, pgmpy, name):
+    network = published(name)
+    rows = network.sample(300, random_state=0)
+    write_table(rows.to_columns(), tmp_path / "rows.csv")
+    with pytest.warns(DataWarning, match="may mean 'no value' count as states: .*'None'"):
+        found = read(tmp_path / "rows.csv")
+    assert found.n_missing == 0
+    assert Predictor(network).score(found) == Predictor(network).score(rows)
 
 
 @pytest.mark.filterwarnings("ignore")

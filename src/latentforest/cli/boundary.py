@@ -7,15 +7,19 @@ result. 141: the reader of the output went away.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import errno
 import os
 import re
+import shlex
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import typer
@@ -29,6 +33,8 @@ ENDED_EARLY = 3
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
+_TYPED: ContextVar[tuple[str, ...] | None] = ContextVar("typed", default=None)
+_MOMENT = 0.05  # seconds until a lost interruption is repeated
 _FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 _MISSING = (
@@ -75,6 +81,11 @@ _TRANSLATIONS = (
 class GuardedGroup(TyperGroup):
     """Runs a command; whatever goes wrong in it ends with a message and an exit code."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep what was typed, for records of how models were made."""
+        _TYPED.set(tuple(args))
+        return list(super().parse_args(ctx, args))
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
         debug = bool(ctx.params.get("debug"))
@@ -101,6 +112,12 @@ class GuardedGroup(TyperGroup):
         return result
 
 
+def read_command() -> str | None:
+    """Return the command line that is being run, as it can be typed again."""
+    typed = _TYPED.get()
+    return None if typed is None else shlex.join(["latentforest", *typed])
+
+
 def interrupt_when_terminated() -> None:
     """Let SIGTERM do what Ctrl-C does; a second one ends the process at once."""
 
@@ -110,6 +127,32 @@ def interrupt_when_terminated() -> None:
 
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, interrupt)
+
+
+def repeat_lost_interruptions() -> None:
+    """Raise an interruption once more that fell where Python can only drop exceptions.
+
+    Those are calls from C, such as the compiler's, and the ends of objects.
+    """
+    usual = sys.unraisablehook
+
+    def show(lost: Any) -> None:
+        if not isinstance(lost.exc_value, KeyboardInterrupt):
+            usual(lost)
+            return
+        interrupt_when_terminated()
+        again = threading.Timer(_MOMENT, _interrupt_main_thread)
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = show
+
+
+def _interrupt_main_thread() -> None:
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    else:
+        _thread.interrupt_main(signal.SIGTERM)
 
 
 def _show_controls(error: Any) -> None:

@@ -105,7 +105,9 @@ def fit(
         "n_jobs": jobs,
         "time_limit": time_limit,
     }
-    check_output(out, MODEL_FILES, inputs=[data, structure], force=force)
+    check_output(
+        out, MODEL_FILES, inputs=[data, structure, recipe, catalog, vocabulary], force=force
+    )
     reading = Reading(
         weights=weights,
         categorical=split_names(categorical),
@@ -132,5 +134,5 @@ def fit(
         table = read_data(data, reading)
         if out is not None:
             check_variables(learner.find_columns(table), out)
-        outcome = run_learner(name_sources(data), table, "fit", learner, out)
+        outcome = run_learner(data, table, "fit", learner, out)
     report_outcome(outcome, as_json, quiet, table_format)

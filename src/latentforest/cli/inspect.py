@@ -81,7 +81,8 @@ def inspect(
     from latentforest.errors import LatentForestWarning
 
     check_format(table_format, as_json)
-    check_output(write_recipe, (".toml",), "--write-recipe", inputs=[data], force=force)
+    inputs = [data, recipe, catalog, vocabulary]
+    check_output(write_recipe, (".toml",), "--write-recipe", inputs=inputs, force=force)
     reading = Reading(
         weights=weights,
         categorical=split_names(categorical),

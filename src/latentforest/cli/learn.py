@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from latentforest.cli.boundary import ENDED_EARLY, naming_output, say, warn
+from latentforest.cli.boundary import ENDED_EARLY, naming_output, read_command, say, warn
 from latentforest.cli.learn_options import (
     CandidatePairs,
     Categorical,
@@ -179,7 +181,7 @@ def learn(
     """
     check_format(table_format, as_json)
     check_quiet(quiet and table_format is None, out, as_json)
-    inputs = [data, start, prior, constraints, folds]
+    inputs = [data, start, prior, constraints, folds, recipe, catalog, vocabulary]
     check_checkpoint(checkpoint, resume, inputs, force)
     check_output(
         out,
@@ -250,7 +252,7 @@ def learn(
             progress=tell, **({} if fold_labels is None else {"folds": fold_labels})
         )
         _warn_of_many_classes(estimator, table)
-        outcome = run_learner(name_sources(data), table, learner, estimator, out)
+        outcome = run_learner(data, table, learner, estimator, out)
     report_outcome(outcome, as_json, quiet, table_format)
 
 
@@ -278,18 +280,49 @@ def _warn_of_many_classes(learner: NetworkLearner, data: Dataset) -> None:
 
 
 def run_learner(
-    source: str, data: Dataset, name: str, learner: NetworkLearner, out: Path | None
+    sources: Sequence[str], data: Dataset, name: str, learner: NetworkLearner, out: Path | None
 ) -> Outcome:
     """Fit, and save the model at once."""
     began = time.monotonic()
     learner.fit(data)
+    _note_origin(learner, sources)
+    was_interrupted = learner.interrupted_
     if out is not None:
+        try:
+            _save(learner, out)
+        except KeyboardInterrupt:  # the model is there already: a second one ends it
+            _save(learner, out)
+            was_interrupted = True
+    seconds = time.monotonic() - began
+    return Outcome(name_sources(sources), data, name, learner, seconds, was_interrupted, out)
+
+
+def _save(learner: NetworkLearner, out: Path) -> None:
+    try:
         with naming_output(out):
             save(learner.network_, out)
-        _note_result(getattr(learner, "checkpoint", None), out)
-    seconds = time.monotonic() - began
-    return Outcome(
-        source, data, name, learner, seconds, getattr(learner, "interrupted_", False), out
+    except OSError as error:
+        raise OSError(f"{error}; {_save_elsewhere(learner, out)}") from error
+    _note_result(getattr(learner, "checkpoint", None), out)
+
+
+def _save_elsewhere(learner: NetworkLearner, out: Path) -> str:
+    """Save a model that may have taken hours in a temporary folder, and say so."""
+    try:
+        rescued = Path(tempfile.mkdtemp(prefix="latentforest-")) / out.name
+        save(learner.network_, rescued)
+    except OSError as error:
+        return f"nor could it be saved in a temporary folder: {error.strerror}"
+    return f"the model was saved to {rescued} instead"
+
+
+def _note_origin(learner: NetworkLearner, sources: Sequence[str]) -> None:
+    """Add to the record of a model where its table came from, and the command that made it."""
+    network = learner.network_
+    assert network.record is not None  # fit made it
+    names = name_sources([Path(each).name for each in sources])
+    learner.network_ = network.with_record(
+        replace(network.record, source=names, command=read_command())
     )
 
 
@@ -306,19 +339,29 @@ def report_outcome(
     outcome: Outcome, as_json: bool, quiet: bool, table_format: str | None = None
 ) -> None:
     """Print the result, and what may be wrong with it; an early end has its own exit code."""
-    from latentforest.cli.summary import describe_outcome, print_outcome, tabulate_outcome
-
     is_early = _warn_of_early_end(outcome)
-    if as_json:
-        print_json(describe_outcome(outcome))
-    elif table_format is not None:
-        print_tables(tabulate_outcome(outcome), table_format)
-    elif not quiet:
-        print_outcome(make_console(), outcome)
+    try:
+        _print_outcome(outcome, as_json, quiet, table_format)
+    except KeyboardInterrupt:
         if outcome.saved_to is None:
-            say("The model was not saved; --out model.json keeps it.")
+            raise
+        say(f"interrupted; the model is in {outcome.saved_to}")
+        is_early = True
     if is_early:
         raise typer.Exit(ENDED_EARLY)
+
+
+def _print_outcome(outcome: Outcome, as_json: bool, quiet: bool, table_format: str | None) -> None:
+    from latentforest.cli import summary
+
+    if as_json:
+        print_json(summary.describe_outcome(outcome))
+    elif table_format is not None:
+        print_tables(summary.tabulate_outcome(outcome), table_format)
+    elif not quiet:
+        summary.print_outcome(make_console(), outcome)
+        if outcome.saved_to is None:
+            say("The model was not saved; --out model.json keeps it.")
 
 
 def _warn_of_early_end(outcome: Outcome) -> bool:

@@ -18,6 +18,7 @@ from latentforest.cli.boundary import (
     GuardedGroup,
     discard_output,
     interrupt_when_terminated,
+    repeat_lost_interruptions,
     report,
     say,
 )
@@ -90,6 +91,7 @@ def main() -> None:
         raise SystemExit(FAILED)
     try:
         interrupt_when_terminated()
+        repeat_lost_interruptions()
         app(prog_name="latentforest")
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None

@@ -93,7 +93,9 @@ def score(
         raise typer.BadParameter(
             "columns are kept in the file of --per-row; add it", param_hint="--id, --keep"
         )
-    check_output(per_row, TABLE_FILES, "--per-row", inputs=[model, data, vocabulary], force=force)
+    check_output(
+        per_row, TABLE_FILES, "--per-row", inputs=[model, data, catalog, vocabulary], force=force
+    )
     network = load(model)
     reading = Reading(
         weights=weights,

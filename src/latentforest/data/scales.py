@@ -66,6 +66,7 @@ none / no / absent, minimal / trace / very mild, mild / slight / light, mild to 
 / medium, moderate to severe / marked, severe / strong / heavy, very severe / extreme / critical
 none / no, low / few / little, some / medium / moderate, many / high / much / a lot, all
 none, some, most, all
+none, some, marked
 extremely low, very low / vlow, low / lo, below average / medium low / low medium / lower middle, \
 medium / med / moderate / middle / mid / average / normal / intermediate, above average / medium \
 high / high medium / upper middle, high / hi, very high / vhigh, extremely high
@@ -83,7 +84,7 @@ very slow, slow, medium / moderate / normal / average, fast / quick, very fast
 very cold / freezing, cold, cool, mild / lukewarm, warm, hot, very hot
 dry, normal / medium, humid / moist / damp, wet
 weak / soft, medium / moderate / normal, strong / hard
-very weak, weak, moderate / medium, strong, very strong
+none / no / absent, very weak, weak, moderate / medium, strong, very strong
 very easy, easy, medium / moderate / normal / neutral, difficult / hard, very difficult / very hard
 beginner / novice, elementary, intermediate / medium, advanced, expert
 trainee / intern, junior / entry / entry level, mid / intermediate / middle, senior, lead / \
@@ -166,6 +167,45 @@ def order_states(names: Iterable[str]) -> list[str]:
     if places:
         return sorted(listed, key=lambda name: (places[name], name))
     return sorted(listed, key=_split_numbers)
+
+
+def place_states(states: Sequence[str], is_declared: bool = False) -> list[float] | None:
+    """Place the states of a column on a line, if their order says something.
+
+    Numbers are their own places. Words of a known scale, bands, and states in an order that
+    somebody must have given, because it is not the usual one, are numbered.
+
+    Parameters
+    ----------
+    states
+        In the order of a column.
+    is_declared
+        Whether the order is known to be meant.
+
+    Returns
+    -------
+    places
+        Those of answers such as "don't know" are NaN. None if there is no order.
+
+    Examples
+    --------
+    >>> place_states(["1", "2", "4"]), place_states(["never", "often", "don't know"])
+    ([1.0, 2.0, 4.0], [0.0, 1.0, nan])
+    >>> place_states(["blue", "green", "red"]) is None, place_states(["small", "huge", "any"])
+    (True, [0.0, 1.0, 2.0])
+    """
+    listed = list(states)
+    numbers = [read_exactly(state) for state in listed]
+    if all(number is not None for number in numbers) and listed == order_states(listed):
+        return [float(number) for number in numbers if number is not None]
+    is_known = _place_on_scale(listed) or _place_bands(listed)
+    if not (is_known or is_declared or listed != order_states(listed)):
+        return None
+    last = _list_no_answers()
+    return [
+        math.nan if _simplify_words(state) in last else float(place)
+        for place, state in enumerate(listed)
+    ]
 
 
 def _split_numbers(name: str) -> tuple[list[tuple[str, int]], str]:

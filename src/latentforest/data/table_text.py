@@ -132,7 +132,7 @@ def write_html(
 
 
 def escape_html(text: str) -> str:
-    """Make text harmless in HTML; what is invisible or half a character is shown as an escape."""
+    """Make text harmless in HTML; what a page cannot hold, or would obey, is a visible escape."""
     return html.escape(make_visible(text))
 
 

@@ -242,6 +242,8 @@ def _list_losses(network: Network, suffix: str) -> list[str]:
             lost.append("which of them are latent")
     if network.recipe is not None:
         lost.append("how tables are to be read")
+    if network.labels:
+        lost.append("the labels")
     return lost
 
 

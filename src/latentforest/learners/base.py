@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from latentforest.data import Dataset, Variable, encode_like
+from latentforest.data.findings import Origin
 from latentforest.data.lookup import list_briefly
 from latentforest.data.recipe import Recipe
 from latentforest.data.table import Table
@@ -38,7 +39,6 @@ from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 from latentforest.learners.column_checks import (
-    carry_recipe,
     check_columns,
     list_features,
     take_features,
@@ -59,9 +59,11 @@ from latentforest.learners.interruption import (
 )
 from latentforest.learners.notes import note_full_states
 from latentforest.learners.progress import Progress, Say, open_progress
+from latentforest.learners.recording import describe_fit
 from latentforest.learners.row_table import RowTable, tabulate_rows
 from latentforest.model import Network, Structure
 from latentforest.model.state_edits import add_states, drop_states
+from latentforest.model.state_order import order_states
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.scores.goodness import goodness_of_fit
 
@@ -185,7 +187,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         whole = self._read(X, sample_weight)
         given, declared, self.left_out_ = check_columns(whole)
         dataset = declared.with_seen_states(but=self._stated_columns())
-        warn_of_unobserved(declared.variables, dataset.variables)
+        warn_of_unobserved(declared.variables, dataset)
         check_smoothing(getattr(self, "smoothing", None), Structure(dataset.variables, {}))
         seed = draw_seed(self.random_state)
         is_number = isinstance(self.time_limit, numbers.Real)
@@ -196,6 +198,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             data = PatternedData(dataset, self.n_jobs)
             work = Work(given, dataset, data, seed, say, deadline)
             learned = learn_in_any_case(self._learn, self._learn_simplest, work)
+            learned = self._arrange(learned, declared.origin)
             left = make_late(work) if learned.attributes["interrupted"] else work
             network, is_over = hurry(left, lambda work: self._complete(work, learned))
             learned = mark_interrupted(learned) if is_over else learned
@@ -206,7 +209,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(features, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.network_ = carry_recipe(network, whole)
+        self.network_ = network
         self.history_ = learned.history
         self.log_likelihood_ = learned.log_likelihood
         self.n_parameters_ = learned.network.dimension
@@ -216,7 +219,13 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             setattr(self, name + "_", value)
         self._training, self._goodness = _keep_table(work.data.dataset), None
         self.seconds_ = time.monotonic() - began
+        self.network_ = network.with_about(describe_fit(self, declared))
         return self
+
+    def _arrange(self, learned: Learned, origin: Origin | None) -> Learned:
+        """Put the states of latent variables in an order that says something."""
+        declared = frozenset[str]() if origin is None else origin.ordered
+        return replace(learned, network=order_states(learned.network, declared))
 
     def _stated_columns(self) -> Collection[str]:
         """Columns of which all states count, because the user gave pseudo-counts of each."""
@@ -232,13 +241,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         is_late = work.is_late() or bool(learned.attributes.get("interrupted"))
         if smoothing == "cv" and not is_late:
             work.say("smoothing: random folds")
-        for hurries in (is_late, True):
-            try:
-                found = estimate_predictive(network, data, smoothing, learned.ties, hurries)
-                return network.with_predictive(found)
-            except KeyboardInterrupt:  # the model is there: what is left takes a moment
-                continue
-        return network
+        found = estimate_predictive(network, data, smoothing, learned.ties, is_late)
+        return network.with_predictive(found)
 
     @property
     def notes_(self) -> tuple[str, ...]:
@@ -613,18 +617,28 @@ def draw_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def warn_of_unobserved(declared: Sequence[Variable], seen: Sequence[Variable]) -> None:
-    """Name the states that were declared but do not occur."""
+def warn_of_unobserved(declared: Sequence[Variable], kept: Dataset) -> None:
+    """Name the states that were declared but do not occur, and say whether they count."""
+    dropped = _list_lost(declared, kept.variables)
+    counted = _list_lost(kept.variables, kept.with_seen_states().variables)
+    for listed, said in (
+        (dropped, "do not count as parameters, and have probability zero but for new rows"),
+        (counted, "count as parameters, because the prior has a share for each of them"),
+    ):
+        if listed:
+            more = f"; and {len(listed) - 5} more columns" if len(listed) > 5 else ""
+            warnings.warn(
+                f"states that no row has {said}: {'; '.join(listed[:5])}{more}",
+                UnobservedStatesWarning,
+                stacklevel=3,
+            )
+
+
+def _list_lost(some: Sequence[Variable], fewer: Sequence[Variable]) -> list[str]:
+    """Columns with the states that they have here and not there."""
     listed = []
-    for one, other in zip(declared, seen, strict=True):
+    for one, other in zip(some, fewer, strict=True):
         lost = [state for state in one.states or () if state not in (other.states or ())]
         if lost:
             listed.append(f"column {one.name!r}: {list_briefly(lost, 5)}")
-    if listed:
-        more = f"; and {len(listed) - 5} more columns" if len(listed) > 5 else ""
-        warnings.warn(
-            "states that no row has do not count as parameters, and have probability zero but for "
-            f"new rows: {'; '.join(listed[:5])}{more}",
-            UnobservedStatesWarning,
-            stacklevel=3,
-        )
+    return listed
