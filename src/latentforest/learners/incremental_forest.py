@@ -10,9 +10,10 @@ import os
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from latentforest.data.findings import Origin
 from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.conjugate_priors import Experts, Priors, read_priors
@@ -289,11 +290,16 @@ class IncrementalForest(LatentLearner):
         )
         return Associations(work.table, settings, lambda: _check_time(work))
 
+    def _arrange(self, learned: Learned, origin: Origin | None) -> Learned:
+        """Put the states in order, those of ``posterior_`` too."""
+        arranged = super()._arrange(learned, origin)
+        posterior = {"posterior": dict(arranged.network.posterior or {})}
+        return replace(arranged, attributes=arranged.attributes | posterior)
+
     def _finish(self, work: Work, grown: _GrownForest, end: dict[str, Any]) -> Learned:
         m, history = grown.forest, grown.history
         network = PosteriorNetwork(m.structure(), m.posteriors())
         attributes = {
-            "posterior": dict(network.posterior),
             "elbo": sum(tree.bound for tree in m.trees.values()),
             "p_elbo": m.score,
             "predictive_log_likelihood": Rows(network, work.data).log_likelihood(),

@@ -23,7 +23,6 @@ from latentforest.inference.posterior_completions import warn_of_left_out
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
-from latentforest.learners.confirmatory import order_states
 from latentforest.learners.finish import finish
 from latentforest.learners.interruption import conclude
 from latentforest.learners.progress import Progress
@@ -121,8 +120,7 @@ class StructuralEM(LatentLearner):
     Attributes
     ----------
     network_, log_likelihood_, n_parameters_, bic_
-        The best network; states that do not occur are not counted. States of latent variables are
-        sorted, the largest first.
+        The best network; states that do not occur are not counted.
     score_
         The criterion's value on the observed cells; BIC if it has none.
     cpdag_
@@ -442,7 +440,7 @@ class StructuralEM(LatentLearner):
             "interrupted": was_interrupted or result.monitor.was_interrupted,
             "stopped": stopped,
         }
-        return Learned(order_states(network), result.log_likelihood, search.history, attributes)
+        return Learned(network, result.log_likelihood, search.history, attributes)
 
     def _finish(
         self, work: Work, network: Network, best: ScoredNetwork, was_interrupted: bool
