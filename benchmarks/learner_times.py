@@ -1,45 +1,41 @@
-"""Seconds that each learner takes on tables that anybody can load, for docs/which-learner.md.
+"""Seconds that learners take on tables that anybody can load: docs/which-learner.md.
 
-One thread, processor time, after a first run that compiles what is needed. Nothing is printed for
-a learner that does not take a table, and "more" for one that had not ended after the limit.
+One thread, processor time; run ``latentforest warm-up`` before, or the first fits compile.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from typing import Any
 
 import statsmodels.api as sm
+from common import print_table
 from sklearn import datasets as tables
 
 import latentforest as lf
 
 LIMIT = 120  # seconds
-LEARNERS: dict[str, Any] = {
-    "`LatentClass(3)`": lf.LatentClass(3, n_jobs=1, random_state=0),
-    "`LatentClass((1, 8))`": lf.LatentClass((1, 8), n_jobs=1, random_state=0),
-    "`ChowLiu`": lf.ChowLiu(n_jobs=1),
-    "`BinaryForest`": lf.BinaryForest(n_jobs=1, random_state=0),
-    "`RecursiveGrouping`": lf.RecursiveGrouping(n_jobs=1, random_state=0),
-    "`IncrementalForest(candidate_pairs=10)`": lf.IncrementalForest(
-        candidate_pairs=10, n_jobs=1, random_state=0
-    ),
-    "`BridgedIslands`": lf.BridgedIslands(n_jobs=1, random_state=0),
-    "`HierarchicalLatentTree`": lf.HierarchicalLatentTree(n_jobs=1, random_state=0),
-    "`BayesianNetworkSearch`": lf.BayesianNetworkSearch(n_jobs=1, random_state=0),
-    '`EAST(start="bridged-islands")`': lf.EAST(start="bridged-islands", n_jobs=1, random_state=0),
-    "`EAST`": lf.EAST(n_jobs=1, random_state=0),
-    "`GaussianEAST`": lf.GaussianEAST(n_jobs=1, random_state=0),
-    "`IndependentClusterings`": lf.IndependentClusterings(n_jobs=1, random_state=0),
-    "`GeneralizedLatentClass`": lf.GeneralizedLatentClass(n_jobs=1, random_state=0),
+ANY, CATEGORICAL, CONTINUOUS = "any", "categorical", "continuous"
+LEARNERS: dict[str, tuple[type, dict[str, Any], str]] = {
+    "LatentClass(3)": (lf.LatentClass, {"n_states": 3}, ANY),
+    "LatentClass((1, 8))": (lf.LatentClass, {"n_states": (1, 8)}, ANY),
+    "ChowLiu": (lf.ChowLiu, {}, ANY),
+    "BinaryForest": (lf.BinaryForest, {}, ANY),
+    "RecursiveGrouping": (lf.RecursiveGrouping, {}, ANY),
+    "IncrementalForest(candidate_pairs=10)": (lf.IncrementalForest, {"candidate_pairs": 10}, ANY),
+    "BridgedIslands": (lf.BridgedIslands, {}, ANY),
+    "HierarchicalLatentTree": (lf.HierarchicalLatentTree, {}, ANY),
+    "BayesianNetworkSearch": (lf.BayesianNetworkSearch, {}, ANY),
+    'EAST(start="bridged-islands")': (lf.EAST, {"start": "bridged-islands"}, CATEGORICAL),
+    "EAST": (lf.EAST, {}, CATEGORICAL),
+    "GaussianEAST": (lf.GaussianEAST, {}, CONTINUOUS),
+    "IndependentClusterings": (lf.IndependentClusterings, {}, CONTINUOUS),
+    "GeneralizedLatentClass": (lf.GeneralizedLatentClass, {}, CATEGORICAL),
 }
-CONTINUOUS_ONLY = ("`GaussianEAST`", "`IndependentClusterings`")
-CATEGORICAL_ONLY = ("`GeneralizedLatentClass`", '`EAST(start="bridged-islands")`', "`EAST`")
 
 
-def load_tables() -> dict[str, Any]:
+def load_tables() -> dict[str, lf.Dataset]:
     """Return the tables by name."""
     digits = tables.load_digits(as_frame=True).data
     survey = sm.datasets.anes96.load_pandas().data[["TVnews", "selfLR", "ClinLR", "DoleLR", "PID"]]
@@ -53,30 +49,26 @@ def load_tables() -> dict[str, Any]:
     }
 
 
-def measure(learner: Any, table: lf.Dataset) -> str:
+def measure(learner: type, settings: dict[str, Any], table: lf.Dataset) -> str:
     """Fit, and write the seconds of the processor."""
     begin = time.process_time()
-    learner.set_params(time_limit=LIMIT).fit(table)
+    fitted = learner(n_jobs=1, random_state=0, time_limit=LIMIT, **settings).fit(table)
     seconds = time.process_time() - begin
-    return f"over {LIMIT}" if getattr(learner, "interrupted_", False) else f"{seconds:.2g}"
+    return f"over {LIMIT}" if getattr(fitted, "interrupted_", False) else f"{seconds:.2g}"
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
     loaded = load_tables()
-    print("| learner |", " | ".join(loaded), "|")
-    print("|---|" + "---|" * len(loaded))
-    print("| rows x columns |", " | ".join(f"{t.n_rows} x {t.n_columns}" for t in loaded.values()), "|")
-    for name, learner in LEARNERS.items():
-        cells = []
-        for table in loaded.values():
-            kinds = {variable.is_categorical for variable in table.variables}
-            left_out = (True in kinds and name in CONTINUOUS_ONLY) or (
-                False in kinds and name in CATEGORICAL_ONLY
-            )
-            cells.append("" if left_out else measure(learner, table))
-        print(f"| {name} |", " | ".join(cells), "|")
-        sys.stdout.flush()
+    sizes = {name: f"{table.n_rows} x {table.n_columns}" for name, table in loaded.items()}
+    rows = [{"learner": "rows x columns"} | sizes]
+    for name, (learner, settings, kind) in LEARNERS.items():
+        row = {"learner": f"`{name}`"}
+        for title, table in loaded.items():
+            its_kind = CATEGORICAL if table.variables[0].is_categorical else CONTINUOUS
+            row[title] = measure(learner, settings, table) if kind in (ANY, its_kind) else ""
+        rows.append(row)
+    print_table("Seconds of the processor", rows)
 
 
 if __name__ == "__main__":

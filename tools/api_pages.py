@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import latentforest
-from latentforest import datasets
 from latentforest.learners.base import LatentLearner, NetworkLearner
 
 if TYPE_CHECKING:
@@ -57,9 +57,11 @@ def group_objects() -> dict[str, dict[str, Any]]:
     groups: dict[str, dict[str, Any]] = defaultdict(dict)
     groups["learners"] = {each.__name__: each for each in (NetworkLearner, LatentLearner)}
     for name, home in sorted(latentforest._HOMES.items()):
-        if not name.startswith("_") and name != "datasets":
-            groups[home.split(".")[1]][name] = getattr(latentforest, name)
-    groups["datasets"] = {name: getattr(datasets, name) for name in datasets.__all__}
+        each = getattr(latentforest, name)
+        if isinstance(each, ModuleType):
+            groups[name] = {part: getattr(each, part) for part in each.__all__}
+        elif not name.startswith("_"):
+            groups[home.split(".")[1]][name] = each
     return dict(groups)
 
 
@@ -71,8 +73,8 @@ def write_page(group: str, objects: dict[str, Any]) -> str:
 
 
 def locate(name: str, each: Any) -> str:
-    """Return where an object is defined; a module is where it is."""
-    return f"{each.__module__}.{name}" if hasattr(each, "__module__") else each.__name__
+    """Return where an object is defined."""
+    return f"{each.__module__}.{name}"
 
 
 def write_index(groups: dict[str, dict[str, Any]]) -> str:

@@ -129,6 +129,15 @@ def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset)
     -------
     Table
         Columns ``first``, ``second``, ``residual``, ``sign``, largest residual first.
+
+    Examples
+    --------
+    >>> from latentforest import LatentClass, datasets
+    >>> data = datasets.load("coleman-panel")
+    >>> model = LatentClass(2, random_state=0).fit(data)
+    >>> table = compute_bivariate_residuals(model.network_, data)
+    >>> table["first"][0], table["second"][0], round(table["residual"][0], 1), table["sign"][0]
+    ('B', 'D', 228.7, 1)
     """
     return tabulate_pairs(compare_pairs(network, _dataset(data)))
 
