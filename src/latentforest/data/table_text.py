@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from latentforest.visible import make_label
+from latentforest.visible import make_label, make_visible
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -129,8 +129,8 @@ def write_html(
 
 
 def escape_html(text: str) -> str:
-    """Make text harmless in HTML; half characters, which no page can hold, are replaced."""
-    return html.escape(text.encode("utf-8", "replace").decode("utf-8"))
+    """Make text harmless in HTML; controls and half characters become visible escapes."""
+    return html.escape(make_visible(text))
 
 
 def _write_row(tag: str, cells: Sequence[str], styles: Sequence[str]) -> str:
