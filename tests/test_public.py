@@ -31,6 +31,7 @@ PUBLIC = [
     "IncrementalForest",
     "Independence",
     "IndependentClusterings",
+    "Labels",
     "LatentClass",
     "ModelAverage",
     "Network",
@@ -38,6 +39,7 @@ PUBLIC = [
     "PosteriorNetwork",
     "Predictor",
     "Recipe",
+    "Record",
     "RecursiveGrouping",
     "StructuralEM",
     "Structure",
@@ -69,6 +71,7 @@ PUBLIC = [
     "read_sql",
     "regularize",
     "save",
+    "suggest_names",
     "tree_distance",
     "write_structure",
 ]

@@ -28,8 +28,11 @@ from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, R
 from latentforest.learners.structural_em import StructuralEM
 from latentforest.model import Network, Structure
 from latentforest.model.conjugate import Dirichlet, NormalGamma
+from latentforest.model.labels import Labels
 from latentforest.model.notation import parse_structure, write_structure
 from latentforest.model.posterior_network import PosteriorNetwork
+from latentforest.model.record import Record
+from latentforest.model.suggestions import suggest_names
 from latentforest.scores import (
     cross_validate,
     empirical_kl,
@@ -65,6 +68,7 @@ __all__ = [
     "IncrementalForest",
     "Independence",
     "IndependentClusterings",
+    "Labels",
     "LatentClass",
     "ModelAverage",
     "Network",
@@ -72,6 +76,7 @@ __all__ = [
     "PosteriorNetwork",
     "Predictor",
     "Recipe",
+    "Record",
     "RecursiveGrouping",
     "StructuralEM",
     "Structure",
@@ -103,6 +108,7 @@ __all__ = [
     "read_sql",
     "regularize",
     "save",
+    "suggest_names",
     "tree_distance",
     "write_structure",
 ]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from latentforest.cli.boundary import ENDED_EARLY, naming_output, say, warn
+from latentforest.cli.boundary import ENDED_EARLY, naming_output, read_command, say, warn
 from latentforest.cli.learn_options import (
     CandidatePairs,
     Categorical,
@@ -240,7 +241,7 @@ def learn(
             progress=tell, **({} if fold_labels is None else {"folds": fold_labels})
         )
         _warn_of_many_classes(estimator, table)
-        outcome = run_learner(name_sources(data), table, learner, estimator, out)
+        outcome = run_learner(data, table, learner, estimator, out)
     report_outcome(outcome, as_json, quiet)
 
 
@@ -268,18 +269,28 @@ def _warn_of_many_classes(learner: NetworkLearner, data: Dataset) -> None:
 
 
 def run_learner(
-    source: str, data: Dataset, name: str, learner: NetworkLearner, out: Path | None
+    sources: Sequence[str], data: Dataset, name: str, learner: NetworkLearner, out: Path | None
 ) -> Outcome:
     """Fit, and save the model at once."""
     began = time.monotonic()
     learner.fit(data)
+    _note_origin(learner, sources)
     if out is not None:
         with naming_output(out):
             save(learner.network_, out)
         _note_result(getattr(learner, "checkpoint", None), out)
     seconds = time.monotonic() - began
-    return Outcome(
-        source, data, name, learner, seconds, getattr(learner, "interrupted_", False), out
+    was_interrupted = getattr(learner, "interrupted_", False)
+    return Outcome(name_sources(sources), data, name, learner, seconds, was_interrupted, out)
+
+
+def _note_origin(learner: NetworkLearner, sources: Sequence[str]) -> None:
+    """Add to the record of a model where its table came from, and the command that made it."""
+    network = learner.network_
+    assert network.record is not None  # fit made it
+    names = name_sources([Path(each).name for each in sources])
+    learner.network_ = network.with_record(
+        replace(network.record, source=names, command=read_command())
     )
 
 
