@@ -149,7 +149,7 @@ class TreeTables:
         terms = xlogy(joint, joint).sum(axis=0) - xlogy(joint.sum(axis=0), joint.sum(axis=0))
         own = self.marginal(name)
         nats = np.add.reduceat(terms, starts) - xlogy(own, own).sum()
-        return np.maximum(nats * BITS, 0.0)
+        return np.asarray(np.maximum(nats * BITS, 0.0))
 
     def columns_by_columns(self, first: Sequence[str], second: Sequence[str]) -> FloatArray:
         """Probabilities of all states of some leaves with all states of others, side by side.

@@ -17,7 +17,7 @@ from latentforest.report.subject import Subject
 from latentforest.report.wording import list_exactly, write_number
 
 MAX_CELLS = 5_000_000  # of all cliques
-MAX_TABLES = 300_000  # numbers of all tables that are written into the page
+ROOM = (40_000, 400, 300_000)  # numbers in the page: for 50 columns, for each further one, at most
 
 Scope = tuple[str, ...]
 
@@ -36,6 +36,8 @@ def describe_model(subject: Subject) -> dict[str, Any]:
         nothing: dict[str, Any] = {"families": [], "blocks": [], "cliques": []}
         return {"is_askable": False, "why_not": reason, **nothing}
     predictive = None if network.predictive is network else network.predictive
+    if 2 * _count_all(structure, blocks) > _find_room(structure):
+        predictive = None  # one of the two is better than none
     return {
         "is_askable": True,
         "why_not": None,
@@ -53,12 +55,25 @@ def _refuse_numbers(structure: Structure, blocks: Sequence[tuple[Scope, Scope]])
                 f"{write_number(len(names))} continuous columns depend on each other and on "
                 f"{write_number(len(scope))} others: {write_number(n)} covariances would be needed."
             )
-    if structure.n_values > MAX_TABLES:
-        return (
-            f"Its tables have {write_number(structure.n_values)} numbers, more than the "
-            f"{write_number(MAX_TABLES)} that are written into a page."
-        )
-    return None
+    n, room = _count_all(structure, blocks), _find_room(structure)
+    if n <= room:
+        return None
+    return (
+        f"Its tables have {write_number(n)} numbers, more than the {write_number(room)} that are "
+        "written into a page."
+    )
+
+
+def _count_all(structure: Structure, blocks: Sequence[tuple[Scope, Scope]]) -> float:
+    """Numbers that are written: tables, means and covariances."""
+    numbers = set(structure.continuous)
+    tables = [math.prod(structure.shape(n)) for n in structure.names if n not in numbers]
+    return sum(tables) + sum(count_numbers(structure, *block) for block in blocks)
+
+
+def _find_room(structure: Structure) -> int:
+    few, more, most = ROOM
+    return min(few + more * max(0, len(structure.observed) - 50), most)
 
 
 def _refuse_cells(structure: Structure, cliques: Sequence[dict[str, Any]]) -> str | None:

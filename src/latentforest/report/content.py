@@ -100,7 +100,7 @@ def describe(subject: Subject) -> dict[str, Any]:
 
 
 def _make_title(subject: Subject) -> str:
-    source = subject.source or (None if subject.record is None else subject.record.source)
+    source = subject.source
     if not source:
         return name_kind(subject)
     stem = source.rsplit(".", 1)[0] if "." in source else source
@@ -112,7 +112,7 @@ def _make_subtitle(subject: Subject) -> str:
     article = "An" if kind[0] in "AEIOU" else "A"
     kind = kind[0].lower() + kind[1:] if not kind.startswith("Bayesian") else kind
     text = kind.capitalize() if kind.startswith("independent") else f"{article} {kind}"
-    source = subject.source or (None if subject.record is None else subject.record.source)
+    source = subject.source
     text += f" under {source}" if source else ""
     return text if subject.record is None else f"{text}, learned by {subject.record.learner}"
 
@@ -131,7 +131,7 @@ def _describe_table(subject: Subject) -> dict[str, Any] | None:
         "n_categorical": data.n_columns - n_numbers,
         "n_continuous": n_numbers,
         "missing_share": round_values(data.n_missing / (data.n_rows * data.n_columns)),
-        "hash": getattr(data, "hash", None),
+        "hash": data.hash,
         "is_training": subject.is_training,
     }
 

@@ -52,14 +52,8 @@ def _join(subject: Subject, given: str, scope: tuple[str, ...]) -> FloatArray:
         joint = compute_joint(network.structure, network.parameters, (given, *scope), {})
         return joint.reshape(len(sizes), -1)
     joint = compute_joint(network.structure, network.parameters, scope, {})
-    axis = scope.index(given)
-    parts = []
-    for state in range(len(sizes)):
-        only = np.zeros_like(joint)
-        place = (*[slice(None)] * axis, state)
-        only[place] = joint[place]
-        parts.append(only.ravel())
-    return np.stack(parts)
+    states = np.indices(joint.shape)[scope.index(given)]
+    return np.stack([np.where(states == state, joint, 0.0).ravel() for state in range(len(sizes))])
 
 
 def measure_information(subject: Subject, given: str, column: str) -> float:

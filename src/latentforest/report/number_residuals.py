@@ -6,6 +6,7 @@ All values are on the scale of chi-square over degrees of freedom: about one is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ def compare_correlations(subject: Subject, names: Sequence[str]) -> list[NumberP
     observed, n_rows = correlate(subject.data, names)
     expected = expect_correlations(subject, names)
     pairs = []
-    for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
+    for i, j in combinations(range(len(names)), 2):
         seen, said, n = float(observed[i, j]), float(expected[i, j]), float(n_rows[i, j])
         if np.isnan(seen) or np.isnan(said):
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import numpy as np
 
 from latentforest.data.conform import encode_like
 from latentforest.data.dataset import Dataset
-from latentforest.errors import DataError, ParameterError
+from latentforest.errors import DataError, LatentForestWarning, ParameterError
+from latentforest.model.labels import Labels
 from latentforest.model.network import Network
+from latentforest.model.suggestions import suggest_names
 from latentforest.report.subject import Subject
 
 
@@ -29,22 +32,45 @@ def open_subject(
     """Make the subject of a report; the parameters are those of ``make_content``."""
     network = find_network(model)
     table = None if data is None else _encode(network, data, weights)
-    from latentforest.report.standin import Labels, make_record, suggest
-
-    record = getattr(network, "record", None) or make_record(model)
-    known = getattr(network, "labels", None) or Labels({}, {})
-    known, suggested = suggest(network, known)
-    return Subject(
+    known = _find_labels(network, table, labels)
+    suggestions = suggest_names(network.with_labels(known))
+    record = network.record
+    subject = Subject(
         network,
         table,
         noun=noun,
         ids=_find_ids(ids, data, table),
         title=title,
-        source=_name_source(data),
-        labels=known,
-        record=record,
-        suggested=suggested,
+        source=_name_source(data) or (None if record is None else record.source),
+        labels=suggestions.merged(known),
+        suggested=frozenset(suggestions.variables),
+        comparisons=None if record is None else record.comparisons,
     )
+    return subject
+
+
+def open_network(network: Network) -> Subject:
+    """Make the subject of a report on a network alone."""
+    return open_subject(network, None, None, "rows", None, False, None, None)
+
+
+def _find_labels(network: Network, table: Dataset | None, given: Any) -> Labels:
+    """Labels of the network, of the table, and those given, which win."""
+    known = network.labels
+    if table is not None:
+        known = Labels(table.labels).merged(known)
+    if given is None:
+        return known.select(network.variables)
+    asked = given if isinstance(given, Labels) else Labels.read(given)
+    fitting = asked.select(network.variables)
+    if asked and fitting.to_dict() != asked.to_dict():
+        warnings.warn(
+            "some of the labels given are of variables or states that the network does not have; "
+            "they are left out",
+            LatentForestWarning,
+            stacklevel=4,
+        )
+    return known.merged(fitting).select(network.variables)
 
 
 def find_network(model: Any) -> Network:

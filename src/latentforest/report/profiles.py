@@ -135,7 +135,7 @@ class _Profiles:
         """Share of all there is to know that the first columns tell together."""
         is_tree = is_tree_like(self.structure)
         is_slow = not is_tree and len(self.latents) > SLOW_LATENTS
-        if is_slow or entropy == 0.0:
+        if is_slow or entropy == 0.0 or not names:
             return [None] * len(names)
         told = self.sample.accumulate(latent, names if is_tree else names[:TOGETHER])
         most = max(self.told_by_all[latent], *told.tolist(), 0.0)

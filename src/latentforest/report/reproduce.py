@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from latentforest.model.record import Record
 from latentforest.report.subject import Subject
 from latentforest.report.wording import write_number, write_seconds, write_weight
 from latentforest.version import __version__
 
-PLAIN = (str, int, float, bool, type(None))
+_CAPITALS = {"python": "Python", "numpy": "NumPy", "numba": "Numba"}
 
 
 def describe_reproduction(subject: Subject, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,13 +50,13 @@ def _write_read(source: str) -> str:
     return f"lf.datasets.load({source!r})" if source in datasets.names() else f"lf.read({source!r})"
 
 
-def _write_settings(record: Any) -> str:
+def _write_settings(record: Record) -> str:
     """Write the settings that are not the usual ones."""
     usual = _find_usual(record.learner)
     given = {
         name: value
         for name, value in record.settings.items()
-        if name in usual and name != "random_state" and value != usual[name]
+        if name in usual and value != usual[name]
     }
     if record.seed is not None:
         given["random_state"] = record.seed
@@ -68,20 +69,15 @@ def _write(value: Any) -> str:
     return repr(value)
 
 
-def _find_usual(learner: str) -> dict[str, Any]:
+def _find_usual(learner: str) -> Mapping[str, Any]:
     """Default settings of a learner, as they are recorded."""
-    from latentforest.data.table import to_plain
+    from latentforest.learners.recording import list_settings
     from latentforest.learners.registry import LEARNERS
 
     entry = next((each for each in LEARNERS if each.name == learner), None)
     if entry is None:
         return {}
-    settings = entry.load()().get_params(deep=False)
-    return {name: _freeze(to_plain(value)) for name, value in settings.items()}
-
-
-def _freeze(value: Any) -> Any:
-    return tuple(map(_freeze, value)) if isinstance(value, list) else value
+    return Record(learner, list_settings(entry.load()())).settings
 
 
 def _list_facts(subject: Subject, content: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -90,7 +86,7 @@ def _list_facts(subject: Subject, content: Mapping[str, Any]) -> list[dict[str, 
     if record is None:
         facts["latentforest (this report)"] = __version__
     else:
-        facts |= {name: str(text) for name, text in record.versions.items()}
+        facts |= {_CAPITALS.get(name, name): text for name, text in record.versions.items()}
         facts["Seed"] = "none" if record.seed is None else str(record.seed)
         if record.seconds is not None:
             facts["Time"] = write_seconds(record.seconds)

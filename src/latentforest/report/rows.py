@@ -16,7 +16,7 @@ from latentforest.report.wording import round_values
 
 MOST_ROWS = 20_000  # that are written into the page; of more a sample
 SAMPLE = 2_000
-FEW_TEXTS, MORE_TEXTS = 1_000_000, 4_000  # characters for 50 columns, and for each further one
+FEW_TEXTS, MORE_TEXTS = 800_000, 4_000  # characters for 50 columns, and for each further one
 MOST_TEXTS = 5_000_000
 MOST_PAIRS = 300
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase

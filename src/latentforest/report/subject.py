@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,9 @@ from latentforest.inference.forest import PatternedData
 from latentforest.inference.pair_tables import PairTables, make_pair_tables
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import BoolArray, FloatArray
+from latentforest.model.labels import Labels
 from latentforest.model.network import Network
+from latentforest.model.record import Record
 from latentforest.report.blocks import Block, find_blocks
 
 
@@ -38,6 +38,12 @@ class Subject:
         Given title, or none.
     source
         Name of the table's file.
+    labels
+        Texts of variables and states, suggestions among them.
+    comparisons
+        Other models of the same table, as in a `Record`.
+    suggested
+        Latent variables whose text is a suggestion.
     """
 
     network: Network
@@ -46,10 +52,14 @@ class Subject:
     ids: Sequence[str] | None = None
     title: str | None = None
     source: str | None = None
-    labels: Any = None
-    record: Any = None
+    labels: Labels = field(default_factory=Labels)
     comparisons: Sequence[Mapping[str, Any]] | None = None
     suggested: frozenset[str] = frozenset()
+
+    @property
+    def record(self) -> Record | None:
+        """How the network was learned, if that is known."""
+        return self.network.record
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -123,9 +133,4 @@ class Subject:
 
     def label(self, name: str) -> str:
         """Text of a variable for people."""
-        return str(self.labels.variable(name))
-
-
-def find_name(path: str | os.PathLike[str]) -> str:
-    """Name of a file without its folder."""
-    return Path(path).name
+        return self.labels.variable(name)

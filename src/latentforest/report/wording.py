@@ -146,4 +146,6 @@ def _plain(value: float) -> float | int | None:
 def list_exactly(values: Any) -> Any:
     """Turn an array into lists of the same numbers, to the last bit."""
     array = np.asarray(values, dtype=np.float64)
-    return array.tolist()
+    if array.ndim > 1:
+        return [list_exactly(row) for row in array]
+    return [int(value) if value == int(value) else value for value in array.tolist()]

@@ -69,8 +69,8 @@ class PairCounts:
         columns = [column[rows] for column in self._data.columns]
         indicators = np.zeros((len(columns[0]), n_features), dtype, order="F")
         indicators[:, 0] = 1.0
-        for place, column in enumerate(self._gaps, start=1):
-            indicators[:, place] = columns[column] >= 0
+        for place, number in enumerate(self._gaps, start=1):
+            indicators[:, place] = columns[number] >= 0
         place = 1 + len(self._gaps)
         for column, kept in zip(columns, self._kept, strict=True):
             for state in kept:
@@ -102,9 +102,9 @@ class PairCounts:
         """Count the states of some columns, one below the other, with those of all columns."""
         some = self._states[self.edges[low] : self.edges[high]]
         found = np.asarray((self._states @ (some @ self._products).T).T)
-        return np.maximum(found, 0.0)
+        return np.asarray(np.maximum(found, 0.0))
 
     def count_rows(self, low: int, high: int) -> FloatArray:
         """Weight of the rows in which some columns, and any other one, have values."""
         places = np.array([self._presence(number) for number in range(len(self._kept))])
-        return self._products[np.ix_(places[low:high], places)]
+        return np.asarray(self._products[np.ix_(places[low:high], places)])

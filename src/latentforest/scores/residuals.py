@@ -179,7 +179,7 @@ def _compare_block(counts: PairCounts, chances: FloatArray, low: int, high: int)
     sizes = np.diff(edges)
     some, starts, ends = sizes[low:high], edges[low:high] - edges[low], edges[:-1]
 
-    def add_up(cells: FloatArray) -> FloatArray:
+    def add_up(cells: AnyArray) -> FloatArray:
         return np.asarray(np.add.reduceat(np.add.reduceat(cells, starts, axis=0), ends, axis=1))
 
     observed, n_rows = counts.count(low, high), counts.count_rows(low, high)
@@ -196,8 +196,9 @@ def _compare_block(counts: PairCounts, chances: FloatArray, low: int, high: int)
     # A state that neither the table nor the network has makes no cells.
     either = (expected > 0) | (observed > 0)
     can_occur = np.outer(either.any(axis=1), either.any(axis=0))
-    n_cells, n_small = add_up(can_occur * 1.0), add_up(can_occur & (expected < FEW_EXPECTED))
-    n_tiny = add_up(can_occur & (expected < LEAST_EXPECTED))
+    n_cells = add_up(can_occur.astype(float))
+    n_small = add_up((can_occur & (expected < FEW_EXPECTED)).astype(float))
+    n_tiny = add_up((can_occur & (expected < LEAST_EXPECTED)).astype(float))
     judged = can_vary & (n_tiny == 0) & (n_small <= SMALL_SHARE * n_cells)
     return np.stack([residuals, signs, judged])
 
