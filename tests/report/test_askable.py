@@ -11,7 +11,7 @@ from latentforest.errors import ModelError
 from latentforest.model import Network, Structure
 from latentforest.report.askable import describe_model
 from latentforest.report.content import make_content
-from latentforest.report.opening import open_network
+from latentforest.report.opening import open_subject
 from reference.mixed_networks import draw_mixed
 from reference.page_inference import ask
 from reference.pouch_networks import SHAPES, make_pouch_structure
@@ -106,7 +106,7 @@ def test_too_many_configurations_are_not_asked():
     variables = [Variable(f"k{i}", tuple("abcdefghij")) for i in range(6)]
     variables += [Variable("x"), Variable("y")]
     parents = {"x": ("k0", "k1", "k2"), "y": ("x", "k3", "k4", "k5")}
-    found = describe_model(open_network(draw_mixed(Structure(variables, parents), 0)))
+    found = describe_model(open_subject(draw_mixed(Structure(variables, parents), 0)))
     assert not found["is_askable"]
     assert "4,000,000 covariances" in found["why_not"]
     assert found["families"] == []
@@ -116,11 +116,11 @@ def test_large_tables_leave_out_the_predictive_parameters_first():
     variables = [Variable(f"k{i}", tuple("abcdefghij")) for i in range(5)]
     some = Structure(variables[:4] + [Variable("l", tuple("abc"))], {"l": ("k0", "k1", "k2", "k3")})
     network = draw_mixed(some, 0)
-    model = describe_model(open_network(network.with_predictive(network.parameters)))
+    model = describe_model(open_subject(network.with_predictive(network.parameters)))
     assert model["is_askable"]
     assert model["families"][-1]["predictive"] is None
     many = Structure(variables, {"k4": ("k0", "k1", "k2", "k3")})
-    assert "100,040 numbers" in describe_model(open_network(draw_mixed(many, 0)))["why_not"]
+    assert "100,040 numbers" in describe_model(open_subject(draw_mixed(many, 0)))["why_not"]
 
 
 def test_a_dense_network_is_not_asked():
@@ -131,5 +131,5 @@ def test_a_dense_network_is_not_asked():
     parents = {f"b{i}_{j}": (f"a{i}", f"a{j}") for i in range(n) for j in range(i)}
     structure = Structure(variables, parents)
     theta = np.full(structure.n_values, 0.5)
-    found = describe_model(open_network(Network(structure, theta)))
+    found = describe_model(open_subject(Network(structure, theta)))
     assert "cells would have to be summed" in found["why_not"]

@@ -67,7 +67,10 @@ def _warn_of_interruption(subject: Subject, content: Content) -> dict[str, Any] 
     record = subject.record
     if record is None or not record.interrupted:
         return None
-    text = "The search was ended early. This is the best model until then; a longer search may find a better one."
+    text = (
+        "This is the best model until then; a longer search may find a better one. The seed does "
+        "not tell where it ended."
+    )
     return _warn("interrupted", "The search was interrupted.", text, "reproduce", None, "Run again")
 
 
@@ -110,7 +113,8 @@ def _warn_of_impossible_rows(subject: Subject, content: Content) -> dict[str, An
         )
     if unseen:
         parts.append(
-            f"{write_number(unseen)} have values that the model does not know, which count as missing."
+            f"{write_number(unseen)} have values that the model does not know; these count as "
+            "missing."
         )
     head = f"Some {subject.noun} do not fit the model at all."
     return _warn("impossible", head, " ".join(parts), "rows", None, "Rows")
@@ -234,7 +238,10 @@ def _warn_of_starts(subject: Subject, content: Content) -> dict[str, Any] | None
         return None
     tried = rows[-1].get("n_starts")
     of = "" if tried is None else f" of {write_number(tried)}"
-    text = f"Only one{of} starts of EM led to this solution. Another one may be better: more starts tell."
+    text = (
+        f"Only one{of} starts of EM led to this solution. Another solution may be better; more "
+        "starts would tell."
+    )
     return _warn(
         "starts", "The best solution was found once.", text, "reproduce", None, "Run again"
     )
@@ -273,10 +280,9 @@ def _warn_of_boundary(subject: Subject, content: Content) -> dict[str, Any] | No
     if not n_zero:
         return None
     text: list[Span] = [
-        "Most of them say how ",
+        "The model rules out what no row shows, most often for values of ",
         {"variable": worst},
-        " depends on what is above it. The model rules out what the rows do not show; such "
-        "estimates have no standard errors. The predictive parameters have no zeros.",
+        f" ({write_number(most)}). New rows may show it: the predictive parameters have no zeros.",
     ]
     head = f"{count(n_zero, 'probability is', 'probabilities are')} at 0 or 1."
     return _warn("boundary", head, text, "ask", None, "Ask with predictive parameters")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
+from latentforest.model.labels import Labels
 from latentforest.report.askable import describe_model
 from latentforest.report.cautions import list_warnings
 from latentforest.report.fit import describe_fit, name_kind
 from latentforest.report.graph import describe_graph
-from latentforest.report.opening import open_subject
+from latentforest.report.opening import Given, add_comparisons, open_subject
 from latentforest.report.profiles import describe_profiles
 from latentforest.report.reproduce import describe_reproduction
 from latentforest.report.rows import describe_rows
@@ -29,10 +31,12 @@ def make_content(
     *,
     title: str | None = None,
     noun: str = "rows",
-    labels: Any = None,
+    labels: Labels | str | os.PathLike[str] | None = None,
     compare: bool | float = False,
     ids: str | Sequence[object] | None = None,
     weights: Any = None,
+    source: str | None = None,
+    progress: Any = None,
 ) -> dict[str, Any]:
     """Gather what a report says, as plain data.
 
@@ -55,6 +59,10 @@ def make_content(
         Name of a column of the table that names the rows, or a name for each row.
     weights
         Name of a column, or an array, as for `Dataset.from_table`.
+    source
+        Name of the table's file, where the table was read from one.
+    progress
+        As for learners; says which model is being fitted for comparison.
 
     Returns
     -------
@@ -69,7 +77,10 @@ def make_content(
     >>> content["words"]["facts"][0]
     {'label': 'Hidden variables', 'value': '1'}
     """
-    subject = open_subject(model, data, title, noun, labels, compare, ids, weights)
+    given = Given(data, title, noun, labels, ids, weights, source)
+    subject = open_subject(model, given)
+    if compare is not False and subject.data is not None:
+        subject = add_comparisons(subject, compare, progress)
     return describe(subject)
 
 

@@ -38,17 +38,18 @@ def describe_fit(subject: Subject) -> dict[str, Any] | None:
 
 def find_scores(subject: Subject) -> dict[str, Any] | None:
     """Log-likelihood, BIC and number of parameters: of the given table, or of the record."""
-    if subject.data is None:
-        record = subject.record
-        if record is None or record.bic is None:
-            return None
+    record = subject.record
+    is_recorded = record is not None and record.bic is not None
+    if subject.data is None and not is_recorded:
+        return None
+    if record is not None and is_recorded and (subject.data is None or subject.is_training):
         return {
             "log_likelihood": record.log_likelihood,
             "bic": record.bic,
             "n_parameters": record.n_parameters,
         }
-    n_parameters = subject.network.dimension
-    summary = FitSummary(subject.log_likelihood, n_parameters, subject.data.total_weight)
+    n_parameters, total = subject.network.dimension, float(subject.weights.sum())
+    summary = FitSummary(subject.log_likelihood, n_parameters, total)
     return {
         "log_likelihood": subject.log_likelihood,
         "bic": bic(summary),

@@ -5,53 +5,67 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from latentforest.data.conform import encode_like
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, LatentForestWarning, ParameterError
+from latentforest.learners.base import NetworkLearner
+from latentforest.learners.progress import open_progress
 from latentforest.model.labels import Labels
 from latentforest.model.network import Network
+from latentforest.model.record import Record
 from latentforest.model.suggestions import suggest_names
+from latentforest.report.comparisons import SECONDS, compare_with
 from latentforest.report.subject import Subject
 
 
-def open_subject(
-    model: Any,
-    data: Any,
-    title: str | None,
-    noun: str,
-    labels: Any,
-    compare: bool | float,
-    ids: str | Sequence[object] | None,
-    weights: Any,
-) -> Subject:
-    """Make the subject of a report; the parameters are those of ``make_content``."""
-    network = find_network(model)
-    table = None if data is None else _encode(network, data, weights)
-    known = _find_labels(network, table, labels)
+class Given(NamedTuple):
+    """What a user says beside the model, as for ``make_content``."""
+
+    data: Any = None
+    title: str | None = None
+    noun: str = "rows"
+    labels: Labels | str | os.PathLike[str] | None = None
+    ids: str | Sequence[object] | None = None
+    weights: Any = None
+    source: str | None = None
+
+
+def open_subject(model: Any, given: Given | None = None) -> Subject:
+    """Make the subject of a report."""
+    network, given = find_network(model), given or Given()
+    table = None if given.data is None else _encode(model, network, given.data, given.weights)
+    known = _find_labels(network, table, given.labels)
     suggestions = suggest_names(network.with_labels(known))
     record = network.record
-    subject = Subject(
+    return Subject(
         network,
         table,
-        noun=noun,
-        ids=_find_ids(ids, data, table),
-        title=title,
-        source=_name_source(data) or (None if record is None else record.source),
+        noun=given.noun,
+        ids=_find_ids(given.ids, given.data, table),
+        title=given.title,
+        source=_name_source(given, network.record),
         labels=suggestions.merged(known),
         suggested=frozenset(suggestions.variables),
         comparisons=None if record is None else record.comparisons,
     )
-    return subject
 
 
-def open_network(network: Network) -> Subject:
-    """Make the subject of a report on a network alone."""
-    return open_subject(network, None, None, "rows", None, False, None, None)
+def add_comparisons(subject: Subject, compare: bool | float, progress: Any) -> Subject:
+    """Fit other models to the table, unless the network was learned from another one."""
+    seconds = SECONDS if compare is True else float(compare)
+    if not seconds > 0:
+        raise ParameterError(f"compare must be true, false or positive seconds, got {compare!r}")
+    if subject.data is None or subject.is_training is False:
+        return subject
+    with open_progress(progress) as say:
+        found = compare_with(subject.network, subject.data, seconds, say)
+    return replace(subject, comparisons=found)
 
 
 def _find_labels(network: Network, table: Dataset | None, given: Any) -> Labels:
@@ -89,7 +103,7 @@ def find_network(model: Any) -> Network:
     return network
 
 
-def _encode(network: Network, data: Any, weights: Any) -> Dataset:
+def _encode(model: Any, network: Network, data: Any, weights: Any) -> Dataset:
     """Encode the network's columns of a table."""
     variables = [network.structure.variable(name) for name in network.observed]
     if isinstance(data, str | os.PathLike):
@@ -97,11 +111,18 @@ def _encode(network: Network, data: Any, weights: Any) -> Dataset:
 
         table: Dataset = read(data, like=variables, weights=weights, recipe=network.recipe)
         return table
+    if isinstance(model, NetworkLearner):
+        data = model._take_features(data)  # columns of an array that fit left out
     return encode_like(data, variables, weights=weights, recipe=network.recipe)
 
 
-def _name_source(data: Any) -> str | None:
-    return Path(data).name if isinstance(data, str | os.PathLike) else None
+def _name_source(given: Given, record: Record | None) -> str | None:
+    """Name of the table's file: given, of the path, or of the table that was learned from."""
+    if given.source is not None:
+        return given.source
+    if isinstance(given.data, str | os.PathLike):
+        return Path(given.data).name
+    return None if record is None else record.source
 
 
 def _find_ids(

@@ -87,8 +87,10 @@ class Subject:
         """Posteriors of the latent variables, impossible rows, log-likelihoods of rows."""
         assert self.data is not None
         network, patterned = self.network, PatternedData(self.data)
-        rows = Rows(network, patterned)
-        logs = rows.log_likelihoods()
+        rows = plain = Rows(network, patterned)
+        if network.posterior is not None:  # BIC takes the expected parameters as they are
+            plain = Rows(Network(network.structure, network.parameters), patterned)
+        logs = plain.log_likelihoods()
         impossible = np.isneginf(logs)
         found = dict(zip(network.latents, rows.posteriors(network.latents), strict=True))
         if impossible.any():

@@ -48,10 +48,7 @@ def introduce(subject: Subject, content: Content) -> list[Span]:
 
 
 def _introduce_table(subject: Subject, table: Content) -> list[Span]:
-    rows = count(table["n_rows"], singularize(subject.noun), subject.noun)
-    weight = (
-        f" (total weight {write_weight(table['total_weight'])})" if table["is_weighted"] else ""
-    )
+    rows, weight = _count_rows(subject, table)
     kinds = {"categorical": table["n_categorical"], "continuous": table["n_continuous"]}
     there = {kind: n for kind, n in kinds.items() if n}
     if len(there) == 1:
@@ -66,6 +63,16 @@ def _introduce_table(subject: Subject, table: Content) -> list[Span]:
     if table["is_training"] is False:
         spans.append("This is not the table that the model was learned from. ")
     return spans
+
+
+def _count_rows(subject: Subject, table: Content) -> tuple[str, str]:
+    """Count the rows; whole weights are counts of equal rows."""
+    n, total, noun = table["n_rows"], table["total_weight"], singularize(subject.noun)
+    if not table["is_weighted"]:
+        return count(n, noun, subject.noun), ""
+    if bool((subject.weights == subject.weights.round()).all()):
+        return count(total, noun, subject.noun), f" in {count(n, 'distinct row')}"
+    return count(n, noun, subject.noun), f" (total weight {write_weight(total)})"
 
 
 def _introduce_model(subject: Subject) -> list[Span]:
@@ -263,12 +270,16 @@ def _judge_certainty(subject: Subject, content: Content) -> list[Span]:
     if len(known) == 1:
         return [
             *head,
-            f"{write_share(share)} of the {subject.noun} have a state with 90% probability or more.",
+            f"{write_share(share)} of the {subject.noun} have a state with 90% probability or "
+            "more.",
         ]
     clear = [place for place in known if variables[place]["clear"] >= PRACTICALLY_ALL]
     end = f": {write_share(share)} of rows have a state with 90% probability or more."
     if len(clear) == len(known):
-        opening = f"For all {len(known)} hidden variables, practically every row clearly belongs to one state."
+        opening = (
+            f"For all {len(known)} hidden variables, practically every row clearly belongs to one "
+            "state."
+        )
     elif clear:
         opening = (
             f"For {len(clear)} of the {len(known)} hidden variables, practically every row clearly "
