@@ -315,7 +315,7 @@ def write_report(outcome: Outcome, path: Path, tell: Callable[[str], None]) -> N
                 save(learner.network_, outcome.saved_to)
             _note_result(getattr(learner, "checkpoint", None), outcome.saved_to)
     tell("writing the report")
-    write_files(make_report(learner.network_, outcome.data, source=outcome.source), path)
+    write_files(make_report(learner.network_, outcome.data), path)
 
 
 def _note_result(checkpoint: Any, out: Path) -> None:

@@ -126,8 +126,8 @@ def report(
 ) -> None:
     """Make a page that shows a model: in words, as a picture, with everything behind it.
 
-    The page is one file that needs no network. With the table it also shows how well the model fits,
-    how sure the states of the rows are, and the rows.
+    The page is one file that needs no network. With the table it also shows how well the model
+    fits, how sure the states of the rows are, and the rows.
     """
     _check_use(out, content_out, data, compare, id)
     inputs = [model, data or [], names, vocabulary, catalog]
