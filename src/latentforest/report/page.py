@@ -28,6 +28,7 @@ PURE_SCRIPTS = (
     "layout",
     "fold",
     "dag_layout",
+    "packed",
 )
 _SCRIPTS = (
     *PURE_SCRIPTS,

@@ -52,16 +52,16 @@ function spreadTexts(wished, least) {
 function drawSide(svg, id, sizes, tops, scale, x, side, isSlim) {
   const middles = spreadTexts(sizes.map((size, k) => tops[k] + size * scale / 2), 15);
   const measure = measureIn("12px");
-  const room = isSlim ? 86 : 150;
+  const room = isSlim ? 86 : 180;
+  const widest = Math.max(...sizes.map((size) => measure(formatCount(size))));
   sizes.forEach((size, k) => {
     if (size <= 0) return;
     svg.append(draw("rect", { x: side < 0 ? x - 14 : x, y: tops[k], width: 14, height: Math.max(0.6, size * scale),
       style: { fill: stepColour("state", k, sizes.length) } }));
-    const name = fitText(stateTitle(id, k, 60), room - measure(formatCount(size)) - 10, measure);
-    const text = draw("text", { x: x + side * 24, y: middles[k] + 4, "text-anchor": side < 0 ? "end" : "start" });
-    if (side < 0) text.append(name + "  ", draw("tspan", { class: "quiet" }, formatCount(size)));
-    else text.append(draw("tspan", { class: "quiet" }, formatCount(size)), "  " + name);
-    svg.append(text);
+    const name = fitText(stateTitle(id, k, 60), room - widest - 10, measure);
+    const [y, anchor] = [middles[k] + 4, side < 0 ? "end" : "start"];
+    svg.append(draw("text", { x: side < 0 ? x - 24 : x + 24 + widest, y, "text-anchor": "end", class: "quiet" }, formatCount(size)),
+      draw("text", { x: x + side * (34 + widest), y, "text-anchor": anchor }, name));
   });
 }
 

@@ -97,7 +97,7 @@ function answerGroup(title, ids) {
   const shown = state.isWholeAnswer ? order : order.slice(0, FIRST_ANSWERS);
   const pinned = chosen !== null && order.includes(chosen) && !shown.includes(chosen) ? [chosen] : [];
   const element = shown.length ? [make("p", { class: "note" }, title),
-    make("div", { class: "answers" }, [...pinned, ...shown].map((id) => makeAnswer(id, moved.get(id))))] : [];
+    make("div", { class: state.evidence.size ? "answers" : "answers unmoved" }, [...pinned, ...shown].map((id) => makeAnswer(id, moved.get(id))))] : [];
   return { element, nHidden: order.length - shown.length };
 }
 

@@ -58,7 +58,7 @@ function chartFrame(width, height, low, high, left) {
   const bottom = height - 46;
   const pad = (high - low) * 0.06 || 1;
   const y = (value) => bottom - (value - low + pad) / (high - low + 2 * pad) * (bottom - 10);
-  for (const tick of makeTicks(low, high, 4)) {
+  for (const tick of makeTicks(low, high, 5)) {
     svg.append(draw("path", { d: `M${left} ${y(tick)}H${width}`, class: "rule" }),
       draw("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end", class: "axis" }, formatFixed(tick, 0)));
   }

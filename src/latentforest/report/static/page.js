@@ -34,10 +34,23 @@ function drawWords() {
   }
 }
 
+/** Links of warnings: to a variable's profile, to a chart, or to the predictive parameters. */
+function followAnchor(event, element) {
+  const anchor = element.getAttribute("data-anchor");
+  const place = byId(anchor) || byId("fit-" + anchor);
+  if (/^v\d+$/.test(anchor)) openVariable(Number(anchor.slice(1)));
+  else if (anchor && place) place.scrollIntoView();
+  else return;
+  event.preventDefault();
+}
+
 function setUpWords() {
   for (const element of document.querySelectorAll("a[data-variable]")) {
     const id = Number(element.getAttribute("data-variable"));
     element.addEventListener("click", (event) => { event.preventDefault(); openVariable(id); });
+  }
+  for (const element of document.querySelectorAll("a[data-anchor]")) {
+    element.addEventListener("click", (event) => followAnchor(event, element));
   }
 }
 

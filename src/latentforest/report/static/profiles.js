@@ -4,6 +4,8 @@ const MOST_BARS = 5;
 const MOST_NUMBERS = 14;
 const WEAK = 0.12;
 const MOST_VALUES = 12;
+const LEAST_TELLING = 0.02;
+const MOST_COLUMNS = 12;
 const expanded = new Set();
 
 function profileForm(nStates, isSlim) {
@@ -58,7 +60,7 @@ function explainProfile(id, form) {
 function makeStateHead(profile, s, form, isPrint) {
   const id = profile.latent;
   const largest = Math.max(...profile.sizes);
-  const count = profile.counts ? " \u00b7 " + formatCount(profile.counts[s]) : "";
+  const count = profile.counts ? " \u00b7 " + formatRows(profile.counts[s]) : "";
   const track = make("span", { class: "size", style: { "--part": profile.sizes[s] / largest,
     "--colour": stepColour("state", s, profile.sizes.length) } });
   const label = "Name of state " + (s + 1);
@@ -80,7 +82,7 @@ function makeSizeColumns(profile) {
     const isNumbered = s === 0 || (s + 1) % 5 === 0;
     return make("th", { scope: "col", class: "state tint",
       title: `${stateTitle(profile.latent, s, 80)}: ${formatFinePercent(size)}`
-        + (profile.counts ? " \u00b7 " + formatCount(profile.counts[s]) : "") },
+        + (profile.counts ? " \u00b7 " + formatRows(profile.counts[s]) : "") },
       make("span", { class: "column-size", style: { height: (2 + 24 * size / largest).toFixed(1) + "px",
         background: stepColour("state", s, count) } }),
       make("span", { class: "state-number" }, isNumbered ? String(s + 1) : "\u00a0"));
@@ -203,6 +205,21 @@ function makeNextTo(profile, isPrint) {
   return make("p", { class: "next" }, "Next to it in the tree: ", parts, ".");
 }
 
+/** Columns that tell enough, and a button for the others. */
+function listColumns(profile, isPrint) {
+  const { columns } = profile;
+  if (expanded.has(profile.latent)) return { shown: columns, more: null };
+  const enough = columns.filter((one) => one.bits >= LEAST_TELLING * columns[0].bits).length;
+  const count = Math.min(Math.max(enough, 3), MOST_COLUMNS);
+  const nHidden = columns.length - count;
+  if (nHidden <= 1) return { shown: columns, more: null };
+  const more = isPrint ? null : button(`${nHidden} more columns that tell less`, () => {
+    expanded.add(profile.latent);
+    drawProfile();
+  }, { "data-key": "columns-" + profile.latent, class: "more-columns" });
+  return { shown: columns.slice(0, count), more };
+}
+
 /** The whole profile of a hidden variable as an element. */
 function makeProfile(id, isPrint) {
   const profile = profileOf.get(id);
@@ -212,18 +229,19 @@ function makeProfile(id, isPrint) {
   const name = isPrint ? make("span", { class: "edit" }, variableName(id))
     : editable(variableName(id), "Name", "name-" + id, (text) => renameVariable(id, text));
   const own = visible(variable.name) === variableName(id) ? "" : cutText(visible(variable.name), 40) + " \u00b7 ";
+  const { shown, more } = listColumns(profile, isPrint);
   const table = make("table", { class: "profile " + form + (isSlim ? " slim" : ""),
     style: { "--states": profile.sizes.length } }, makeHead(profile, form, isPrint),
-    profile.columns.map((column) => make("tbody", {}, column.given
+    shown.map((column) => make("tbody", {}, column.given
       ? categoricalRows(column, profile, form, isPrint) : continuousRow(column, profile, form))));
   return make("div", { class: "one-profile" },
     make("div", { class: "profile-title" }, make("h3", {}, name),
       make("span", { class: "meta" }, own + countOf(variable.states.length, "state")
         + sentenceOfClarity(variable))),
     make("p", { class: "explain" }, explainProfile(id, form)),
-    profile.columns.length ? make("div", { class: "scroll" }, isSlim ? slimTable(profile, form) : table)
+    profile.columns.length ? make("div", { class: "scroll" }, isSlim ? slimTable(profile, shown, form) : table)
       : make("p", { class: "note" }, "No column tells anything about it."),
-    makeNextTo(profile, isPrint));
+    more, makeNextTo(profile, isPrint));
 }
 
 function drawProfileList() {

@@ -35,9 +35,6 @@ function residualLegend(residuals) {
     if (!judged) counts[value > 4 ? "few" : "silent"] += 1;
     else counts[STEP_CLASSES[stepOf(value)] || "low"] += 1;
   }
-  const n = residuals.order.length;
-  const absent = n * (n - 1) / 2 - residuals.pairs.length;
-  if (absent > 0) counts.silent += 0;
   const rows = [["r10", "above 10"], ["r4", "4 to 10"], ["r2", "2 to 4"], ["low", "below 2"],
     ["few", "above 4, few rows"], ["silent", "4 or less, few rows"]];
   return make("table", { class: "legend" }, make("tbody", {}, rows.filter(([kind]) =>
@@ -48,10 +45,13 @@ function residualLegend(residuals) {
 
 function drawTriangle(residuals) {
   const n = residuals.order.length;
-  const cell = clamp(Math.floor(700 / Math.max(n, 1)), 11, 22);
+  const room = byId("residual-triangle").clientWidth || 700;
   const measure = measureIn("11px");
-  const names = residuals.order.map((id) => fitText(variableName(id), 210, measure));
-  const width = Math.max(...names.map((name, k) => k * cell + measure(name) + 8));
+  const names = residuals.order.map((id) => fitText(variableName(id), Math.min(210, room / 3), measure));
+  const widthAt = (size) => Math.max(...names.map((name, k) => k * size + measure(name) + 8));
+  let cell = 22;
+  while (cell > 11 && widthAt(cell) > room) cell -= 0.5;
+  const width = widthAt(cell);
   const svg = draw("svg", { width: Math.ceil(width), height: n * cell + 2, class: "triangle", role: "img",
     "aria-label": `Residuals of pairs of columns: ${residuals.n_high} of ${residuals.n_judged} pairs`
       + " that can be judged are above 4. The largest are in the table beside it." });

@@ -1,8 +1,7 @@
 // The rows: a table of likeliest states and values, searched and saved.
 
 const PAGE_ROWS = 10;
-const rowNumbers = content.rows ? content.rows.numbers
-  || Array.from({ length: content.rows.n_rows }, (_, k) => k + 1) : [];
+const rowNumbers = content.rows ? content.rows.numbers : [];
 const table = { first: 0, text: "", found: null };
 
 /** Which variables the table shows: those that say most, each with its most telling column. */
@@ -18,7 +17,7 @@ function shownVariables() {
     if (best) chosenColumns.push(best.variable);
   }
   for (const id of columns.keys()) {
-    if (chosenColumns.length >= Math.max(most, latents.length ? 0 : 2 * most)) break;
+    if (chosenColumns.length >= (latents.length ? most : 2 * most)) break;
     if (!chosenColumns.includes(id)) chosenColumns.push(id);
   }
   return { latents: latents.map((id) => given.get(id)), columns: chosenColumns.map((id) => columns.get(id)) };
@@ -55,7 +54,7 @@ function latentCell(one, row) {
   if (code < 0) return make("td", { class: "zero" }, "\u2013");
   const probability = one.probabilities[row];
   return make("td", {}, stateTitle(one.variable, code, 30) + " ", make("span",
-    { class: probability < 0.9 ? "you" : "quiet" }, formatPercent(probability)));
+    { class: Math.round(probability * 100) < 90 ? "you" : "quiet" }, formatPercent(probability)));
 }
 
 function makeRow(row, shown) {

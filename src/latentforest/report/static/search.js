@@ -25,6 +25,11 @@ function listPhases(steps) {
 function drawPhases(svg, phases, x, y, width) {
   const names = [...new Set(phases.map((phase) => phase.name))];
   const measure = measureIn("11.5px");
+  const longest = new Map();
+  for (const phase of phases) {
+    const rival = longest.get(phase.name);
+    if (!rival || phase.to - phase.from > rival.to - rival.from) longest.set(phase.name, phase);
+  }
   let free = 0;
   for (const phase of phases) {
     const [from, to] = [x(phase.from - 0.5), x(phase.to + 0.5)];
@@ -34,7 +39,7 @@ function drawPhases(svg, phases, x, y, width) {
     const text = visible(phase.name);
     const wide = measure(text);
     const at = clamp((from + to) / 2 - wide / 2, free, width - wide);
-    if (to - from > wide * 0.8 && at >= free) {
+    if (longest.get(phase.name) === phase && at >= free) {
       svg.append(draw("text", { x: at, y: y + 20, class: "axis" }, text));
       free = at + wide + 12;
     }

@@ -30,10 +30,10 @@ function slimRows(column, profile, form) {
   return [title, ...rows];
 }
 
-function slimTable(profile, form) {
+function slimTable(profile, columns, form) {
   const states = form === "tints" ? makeSizeColumns(profile)
     : profile.sizes.map((_, s) => makeStateHead(profile, s, form, false));
   return make("table", { class: `profile slim ${form}`, style: { "--states": profile.sizes.length } },
     make("thead", {}, make("tr", {}, make("td", {}), states)),
-    profile.columns.map((column) => make("tbody", {}, slimRows(column, profile, form))));
+    columns.map((column) => make("tbody", {}, slimRows(column, profile, form))));
 }

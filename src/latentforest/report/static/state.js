@@ -2,17 +2,20 @@
 
 const content = JSON.parse(byId("content").textContent);
 const variables = content.variables;
+unpackRows(content.rows);
+content.profiles = [...(content.profiles || [])].sort((a, b) => b.entropy - a.entropy);
 const everyId = variables.map((_, id) => id);
-const latentIds = everyId.filter((id) => variables[id].latent);
+const latentIds = everyId.filter((id) => variables[id].latent)
+  .sort((a, b) => variables[b].entropy - variables[a].entropy || a - b);
 const columnIds = everyId.filter((id) => !variables[id].latent);
-const profileOf = new Map((content.profiles || []).map((profile) => [profile.latent, profile]));
+const profileOf = new Map(content.profiles.map((profile) => [profile.latent, profile]));
 
 const state = {
   evidence: new Map(), // id to code, or to number for continuous variables
   refused: null,
   which: "reported",
   width: "bits",
-  open: content.profiles && content.profiles.length ? content.profiles[0].latent : null,
+  open: content.profiles.length ? content.profiles[0].latent : null,
   isWholeAnswer: false,
   openBranches: null,
   listed: new Set(),
@@ -28,6 +31,11 @@ function when(event, handler) {
 
 function tell(event, detail) {
   for (const handler of listeners[event] || []) handler(detail);
+}
+
+/** Numbers of rows are whole, unless rows have weights. */
+function formatRows(count) {
+  return content.table && content.table.is_weighted ? formatCount(count) : formatFixed(count, 0);
 }
 
 const isContinuous = (id) => variables[id].kind === "continuous";
