@@ -40,7 +40,7 @@ class _Page:
             block = self.model["blocks"][number]
             values = np.array(self.weigh(block)).reshape([self.cards[v] for v in block["parents"]])
             table = table + _spread(values, block["parents"], scope)
-        for axis, variable in enumerate(scope):
+        for variable in scope:
             if variable in self.evidence:
                 only = np.full(self.cards[variable], -np.inf)
                 only[self.evidence[variable]] = 0.0

@@ -114,7 +114,7 @@ def test_too_many_configurations_are_not_asked():
 
 def test_large_tables_leave_out_the_predictive_parameters_first():
     variables = [Variable(f"k{i}", tuple("abcdefghij")) for i in range(5)]
-    some = Structure(variables[:4] + [Variable("l", tuple("abc"))], {"l": ("k0", "k1", "k2", "k3")})
+    some = Structure([*variables[:4], Variable("l", tuple("abc"))], {"l": ("k0", "k1", "k2", "k3")})
     network = draw_mixed(some, 0)
     model = describe_model(open_subject(network.with_predictive(network.parameters)))
     assert model["is_askable"]

@@ -41,7 +41,7 @@ PAGES = (".html", ".htm")
 OptionalData = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[DATA...]",
+        metavar="DATA...",
         help="The table that the model was learned from, or another one with the same columns; "
         "without it the page shows the model alone.",
         show_default=False,
