@@ -28,6 +28,7 @@ FEW_PER_PARAMETER = 5.0  # rows for each free parameter
 BOUNDARY = 0.01  # a probability that stands for fewer rows than this counts as zero
 AT_FLOOR = 1.01  # a variance up to so many times the least one is at its floor
 MOST_NAMED = 3
+SAME, SAME_SHARE = 0.01, 1e-7  # log-likelihoods that differ by less are the same solution
 
 Content = Mapping[str, Any]
 
@@ -229,22 +230,30 @@ def _is_greedy(name: str, family: str) -> bool:
 
 
 def _warn_of_starts(subject: Subject, content: Content) -> dict[str, Any] | None:
-    """The best local maximum was reached from one start only, where that is known."""
+    """The same model with other seeds, where it was fitted: was the solution found again?"""
     record = subject.record
-    rows = [] if record is None else [row for row in record.history if "n_best_starts" in row]
-    n_states = [len(subject.network.structure.states(name)) for name in subject.network.latents]
-    rows = [row for row in rows if row.get("n_states") in n_states]
-    if not rows or rows[-1]["n_best_starts"] is None or rows[-1]["n_best_starts"] > 1:
+    found = [each for each in subject.comparisons or () if each.get("is_again")]
+    if not found or record is None or record.log_likelihood is None:
         return None
-    tried = rows[-1].get("n_starts")
-    of = "" if tried is None else f" of {write_number(tried)}"
-    text = (
-        f"Only one{of} starts of EM led to this solution. Another solution may be better; more "
-        "starts would tell."
-    )
-    return _warn(
-        "starts", "The best solution was found once.", text, "reproduce", None, "Run again"
-    )
+    slack = SAME + SAME_SHARE * abs(record.log_likelihood)
+    gains = [float(each["log_likelihood"]) - record.log_likelihood for each in found]
+    n_same = sum(gain >= -slack for gain in gains)
+    runs = f"{write_number(len(gains))} further runs from other seeds"
+    if max(gains) > slack:
+        head = "A better solution of the same model is known."
+        text = (
+            f"One of {runs} reached a log-likelihood that is higher by {write_small(max(gains))}. "
+            "Fit it again with more starts."
+        )
+    elif not n_same:
+        head = "The solution was not found again."
+        text = (
+            f"None of {runs} reached its log-likelihood; the best fell short by "
+            f"{write_small(-max(gains))}. It may be a local maximum; more starts would tell."
+        )
+    else:
+        return None
+    return _warn("starts", head, text, "reproduce", None, "Run again")
 
 
 def _warn_of_dimension(subject: Subject, content: Content) -> dict[str, Any] | None:
