@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.inference.information import table_information
-from latentforest.kernels.types import AnyArray, LongArray
+from latentforest.kernels.types import AnyArray, FloatArray, LongArray
 from latentforest.report.subject import Subject
 from latentforest.report.wording import round_values
 
@@ -23,6 +23,8 @@ ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 GAP = "."
 WIDTH_OF_NUMBER = 8  # characters of a continuous value, about
 SEED = 0
+
+Pair = tuple[int, int]
 
 
 def describe_rows(subject: Subject) -> dict[str, Any] | None:
@@ -129,9 +131,8 @@ def _cross(subject: Subject, states: dict[str, AnyArray]) -> list[dict[str, Any]
         (i, j): counts[edges[i] : edges[i + 1], edges[j] : edges[j + 1]]
         for i, j in combinations(range(len(names)), 2)
     }
-    order = sorted(
-        tables, key=lambda pair: (-round(float(table_information(tables[pair])), 9), pair)
-    )
+    bits = _measure(tables)
+    order = sorted(tables, key=lambda pair: (-bits[pair], pair))
     return [
         {
             "a": subject.places[names[i]],
@@ -140,3 +141,15 @@ def _cross(subject: Subject, states: dict[str, AnyArray]) -> list[dict[str, Any]
         }
         for i, j in order[:MOST_PAIRS]
     ]
+
+
+def _measure(tables: dict[Pair, FloatArray]) -> dict[Pair, float]:
+    """Mutual information of tables, those of one shape at once."""
+    shapes: dict[tuple[int, ...], list[Pair]] = {}
+    for pair, table in tables.items():
+        shapes.setdefault(table.shape, []).append(pair)
+    found: dict[Pair, float] = {}
+    for pairs in shapes.values():
+        bits = table_information(np.stack([tables[pair] for pair in pairs])).round(9)
+        found |= dict(zip(pairs, bits.tolist(), strict=True))
+    return found
