@@ -31,6 +31,7 @@ PUBLIC = [
     "IncrementalForest",
     "Independence",
     "IndependentClusterings",
+    "Labels",
     "LatentClass",
     "ModelAverage",
     "Network",
@@ -38,6 +39,7 @@ PUBLIC = [
     "PosteriorNetwork",
     "Predictor",
     "Recipe",
+    "Record",
     "RecursiveGrouping",
     "StructuralEM",
     "Structure",
@@ -68,7 +70,9 @@ PUBLIC = [
     "read",
     "read_sql",
     "regularize",
+    "report",
     "save",
+    "suggest_names",
     "tree_distance",
     "write_structure",
 ]
@@ -120,6 +124,8 @@ def test_type_checkers_see_the_public_names(package):
     for name, home in homes.items():
         if home == package.__name__:  # a module of the package
             assert getattr(package, name).__name__ == f"{home}.{name}"
+        elif name == "report":  # a package that can be called like the function in it
+            assert callable(getattr(package, name))
         else:
             assert getattr(importlib.import_module(home), name) is getattr(package, name)
     (names,) = (node.value for node in stub.body if isinstance(node, ast.Assign))

@@ -28,8 +28,12 @@ from latentforest.learners.recursive_grouping import ChowLiuRecursiveGrouping, R
 from latentforest.learners.structural_em import StructuralEM
 from latentforest.model import Network, Structure
 from latentforest.model.conjugate import Dirichlet, NormalGamma
+from latentforest.model.labels import Labels
 from latentforest.model.notation import parse_structure, write_structure
 from latentforest.model.posterior_network import PosteriorNetwork
+from latentforest.model.record import Record
+from latentforest.model.suggestions import suggest_names
+from latentforest.report.document import report
 from latentforest.scores import (
     cross_validate,
     empirical_kl,
@@ -65,6 +69,7 @@ __all__ = [
     "IncrementalForest",
     "Independence",
     "IndependentClusterings",
+    "Labels",
     "LatentClass",
     "ModelAverage",
     "Network",
@@ -72,6 +77,7 @@ __all__ = [
     "PosteriorNetwork",
     "Predictor",
     "Recipe",
+    "Record",
     "RecursiveGrouping",
     "StructuralEM",
     "Structure",
@@ -102,7 +108,9 @@ __all__ = [
     "read",
     "read_sql",
     "regularize",
+    "report",
     "save",
+    "suggest_names",
     "tree_distance",
     "write_structure",
 ]

@@ -151,9 +151,7 @@ class Page:
             }})()"""
         )
         for kind in ("mousePressed", "mouseReleased"):
-            self.send(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
-            )
+            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def press(self, key: str) -> None:
         """Press a key, for example ``Tab`` or ``ArrowRight``."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from latentforest import datasets
+from latentforest import datasets, load
 from latentforest.data import write_table
 
 
@@ -96,13 +96,13 @@ def test_resume_replaces_its_own_result_only(run, folder):
     search += ["--checkpoint", "steps.jsonl"]
     run(*search, "--max-steps", "1")
     run(*search, "--resume")
-    first = Path("tree.json").read_text()
+    first = load("tree.json")
     run(*search, "--resume")
-    assert Path("tree.json").read_text() == first
-    Path("tree.json").write_text(first + " ")
+    assert load("tree.json") == first
+    Path("tree.json").write_text(Path("tree.json").read_text() + " ")
     assert "--force replaces it" in run(*search, "--resume", code=2).stderr
     run(*search, "--resume", "--force")
-    assert Path("tree.json").read_text() == first
+    assert load("tree.json") == first
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

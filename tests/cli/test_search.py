@@ -183,9 +183,9 @@ def test_resumed_search_ends_at_the_same_model(run, table, tmp_path, name):
         "warning: the limit of 3 steps was reached; this is the best model so far; "
         f"--resume goes on from {steps}"
     ) in result.stderr
-    assert resumed.read_text() != whole.read_text()
+    assert lf.load(resumed) != lf.load(whole)
     assert "warning" not in run(*arguments, "--resume").stderr
-    assert resumed.read_text() == whole.read_text()
+    assert lf.load(resumed) == lf.load(whole)
 
 
 def test_checkpoint_is_not_overwritten(run, table, tmp_path):
@@ -224,7 +224,7 @@ def test_full_disk_of_the_checkpoint_does_not_lose_the_model(run, table, tmp_pat
     assert f"warning: the checkpoint {steps} cannot be written: No space" in result.stderr
     again = tmp_path / "again.json"
     assert "warning" not in run("learn", table, *search, "--resume", "--out", again).stderr
-    assert again.read_text() == out.read_text()
+    assert lf.load(again) == lf.load(out)
 
 
 def test_time_limit_is_said(run, table):

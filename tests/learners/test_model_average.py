@@ -131,7 +131,7 @@ def test_what_runs_find_again_counts_once(structures, abc):
     np.testing.assert_allclose(model.weights_, expected / expected.sum())
     assert len(model.history_) == 40
     assert set(model.history_["model"]) == {0, 1, 2}
-    assert model.network_ is model.models_[0]
+    assert model.network_ == model.models_[0]
     arcs = dict(
         zip(
             zip(model.edges_["left"], model.edges_["right"], strict=True),

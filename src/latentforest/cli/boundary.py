@@ -11,11 +11,13 @@ import contextlib
 import errno
 import os
 import re
+import shlex
 import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import typer
@@ -29,6 +31,7 @@ ENDED_EARLY = 3
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
+_TYPED: ContextVar[tuple[str, ...] | None] = ContextVar("typed", default=None)
 _FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 _MISSING = (
@@ -74,6 +77,11 @@ _TRANSLATIONS = (
 class GuardedGroup(TyperGroup):
     """Runs a command; whatever goes wrong in it ends with a message and an exit code."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep what was typed, for records of how models were made."""
+        _TYPED.set(tuple(args))
+        return list(super().parse_args(ctx, args))
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
         debug = bool(ctx.params.get("debug"))
@@ -98,6 +106,12 @@ class GuardedGroup(TyperGroup):
                 _flush_or_discard()
                 raise typer.Exit(FAILED) from None
         return result
+
+
+def read_command() -> str | None:
+    """Return the command line that is being run, as it can be typed again."""
+    typed = _TYPED.get()
+    return None if typed is None else shlex.join(["latentforest", *typed])
 
 
 def interrupt_when_terminated() -> None:

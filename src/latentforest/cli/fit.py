@@ -129,5 +129,5 @@ def fit(
         table = read_data(data, reading)
         if out is not None:
             check_variables(learner.find_columns(table), out)
-        outcome = run_learner(name_sources(data), table, "fit", learner, out)
+        outcome = run_learner(data, table, "fit", learner, out)
     report_outcome(outcome, as_json, quiet)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from latentforest.cli.boundary import ENDED_EARLY, naming_output, say, warn
+from latentforest.cli.boundary import ENDED_EARLY, naming_output, read_command, say, warn
 from latentforest.cli.learn_options import (
     CandidatePairs,
     Categorical,
@@ -36,6 +37,7 @@ from latentforest.cli.learn_options import (
     Nu,
     Prior,
     Quiet,
+    ReportOut,
     Restarts,
     Resume,
     Runs,
@@ -86,6 +88,7 @@ from latentforest.cli.options import (
 )
 from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
 from latentforest.cli.progress import show_progress
+from latentforest.cli.report import PAGES
 from latentforest.cli.tables import Reading, name_sources, read_data, read_folds
 from latentforest.formats import check_variables, save
 
@@ -159,6 +162,7 @@ def learn(
     catalog: Catalog = None,
     vocabulary: Vocabulary = None,
     out: ModelOut = None,
+    report: ReportOut = None,
     force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -168,7 +172,7 @@ def learn(
     Ctrl-C ends the search and keeps the best model so far; the exit code is then 3, as after the
     time limit.
     """
-    check_quiet(quiet, out, as_json)
+    check_quiet(quiet, out or report, as_json)
     inputs = [data, start, prior, constraints, folds]
     check_checkpoint(checkpoint, resume, inputs, force)
     check_output(
@@ -177,6 +181,7 @@ def learn(
         inputs=[*inputs, checkpoint],
         force=force or (resume and is_own_result(checkpoint, out)),
     )
+    check_output(report, PAGES, "--report", inputs=[*inputs, checkpoint, out], force=force)
     estimator = build_learner(
         learner,
         {
@@ -240,7 +245,9 @@ def learn(
             progress=tell, **({} if fold_labels is None else {"folds": fold_labels})
         )
         _warn_of_many_classes(estimator, table)
-        outcome = run_learner(name_sources(data), table, learner, estimator, out)
+        outcome = run_learner(data, table, learner, estimator, out)
+        if report is not None:
+            write_report(outcome, report, tell)
     report_outcome(outcome, as_json, quiet)
 
 
@@ -268,19 +275,47 @@ def _warn_of_many_classes(learner: NetworkLearner, data: Dataset) -> None:
 
 
 def run_learner(
-    source: str, data: Dataset, name: str, learner: NetworkLearner, out: Path | None
+    sources: Sequence[str], data: Dataset, name: str, learner: NetworkLearner, out: Path | None
 ) -> Outcome:
     """Fit, and save the model at once."""
     began = time.monotonic()
     learner.fit(data)
+    _note_origin(learner, sources)
     if out is not None:
         with naming_output(out):
             save(learner.network_, out)
         _note_result(getattr(learner, "checkpoint", None), out)
     seconds = time.monotonic() - began
-    return Outcome(
-        source, data, name, learner, seconds, getattr(learner, "interrupted_", False), out
+    was_interrupted = getattr(learner, "interrupted_", False)
+    return Outcome(name_sources(sources), data, name, learner, seconds, was_interrupted, out)
+
+
+def _note_origin(learner: NetworkLearner, sources: Sequence[str]) -> None:
+    """Add to the record of a model where its table came from, and the command that made it."""
+    network = learner.network_
+    assert network.record is not None  # fit made it
+    names = name_sources([Path(each).name for each in sources])
+    learner.network_ = network.with_record(
+        replace(network.record, source=names, command=read_command())
     )
+
+
+def write_report(outcome: Outcome, path: Path, tell: Callable[[str], None]) -> None:
+    """Write the page of a model; models fitted for comparison go into the model file, too."""
+    from latentforest.cli.report import make_report, write_files
+    from latentforest.report.comparisons import compare_with
+
+    learner, network = outcome.learner, outcome.learner.network_
+    assert network.record is not None  # fit made it
+    if not outcome.was_interrupted:
+        found = compare_with(network, outcome.data, say=tell)
+        learner.network_ = network.with_record(replace(network.record, comparisons=found))
+        if outcome.saved_to is not None:
+            with naming_output(outcome.saved_to):
+                save(learner.network_, outcome.saved_to)
+            _note_result(getattr(learner, "checkpoint", None), outcome.saved_to)
+    tell("writing the report")
+    write_files(make_report(learner.network_, outcome.data), path)
 
 
 def _note_result(checkpoint: Any, out: Path) -> None:

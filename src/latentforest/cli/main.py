@@ -26,6 +26,7 @@ from latentforest.cli.fit import fit
 from latentforest.cli.inspect import inspect
 from latentforest.cli.learn import learn
 from latentforest.cli.predict import predict
+from latentforest.cli.report import report as report_model
 from latentforest.cli.sample import sample
 from latentforest.cli.score import score
 from latentforest.cli.show import show
@@ -40,7 +41,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, learn, fit, show, score, predict, sample, convert, datasets, warm_up):
+COMMANDS = (
+    inspect,
+    learn,
+    fit,
+    show,
+    report_model,
+    score,
+    predict,
+    sample,
+    convert,
+    datasets,
+    warm_up,
+)
+for command in COMMANDS:
     app.command()(command)
 
 

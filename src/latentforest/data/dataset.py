@@ -26,6 +26,7 @@ from latentforest.data.raw_column import smallest_code_type
 from latentforest.data.recipe import Recipe, plan_encoding, read_recipe
 from latentforest.data.sources import open_table
 from latentforest.data.state_names import DEFAULT_MISSING
+from latentforest.data.table_hash import hash_table
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError
 
@@ -221,6 +222,22 @@ class Dataset:
     def total_weight(self) -> float:
         """Sum of the row weights."""
         return float(self._weights.sum())
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of what the table says: names and kinds of columns, values, weights.
+
+        It is the same for any order of rows, columns and states, and whether or not equal rows
+        are merged. States that no row has, and rows of weight zero, do not count.
+
+        Examples
+        --------
+        >>> one = Dataset.from_table({"a": ["x", "y", "x"], "b": [1.5, 2.5, 1.5]})
+        >>> other = one.select(["b", "a"]).merged()[0]
+        >>> one.hash == other.hash, one.hash == one.take([0, 1]).hash
+        (True, False)
+        """
+        return hash_table(self._variables, self._columns, self._weights)
 
     @property
     def n_missing(self) -> int:

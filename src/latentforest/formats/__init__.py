@@ -205,6 +205,8 @@ def _warn_of_loss(network: Network, path: str | os.PathLike[str]) -> None:
             lost.append("which of them are latent")
     if network.recipe is not None:
         lost.append("how tables are to be read")
+    if network.labels:
+        lost.append("the labels")
     if lost:
         message = f"{os.fspath(path)} does not keep {_join(lost)}; a .json file does"
         warnings.warn(message, FileFormatWarning, stacklevel=4)

@@ -38,7 +38,6 @@ from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 from latentforest.learners.column_checks import (
-    carry_recipe,
     check_columns,
     list_features,
     take_features,
@@ -59,6 +58,7 @@ from latentforest.learners.interruption import (
 )
 from latentforest.learners.notes import note_full_states
 from latentforest.learners.progress import Progress, Say, open_progress
+from latentforest.learners.recording import describe_fit
 from latentforest.learners.row_table import RowTable, tabulate_rows
 from latentforest.model import Network, Structure
 from latentforest.model.state_edits import add_states, drop_states
@@ -206,7 +206,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(features, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.network_ = carry_recipe(network, whole)
+        self.network_ = network
         self.history_ = learned.history
         self.log_likelihood_ = learned.log_likelihood
         self.n_parameters_ = learned.network.dimension
@@ -216,6 +216,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             setattr(self, name + "_", value)
         self._training, self._goodness = _keep_table(work.data.dataset), None
         self.seconds_ = time.monotonic() - began
+        self.network_ = network.with_about(describe_fit(self, declared))
         return self
 
     def _stated_columns(self) -> Collection[str]:

@@ -11,7 +11,6 @@ from latentforest.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
     from latentforest.data import Dataset
-    from latentforest.model import Network
 
 
 def check_columns(given: Dataset) -> tuple[Dataset, Dataset, dict[str, str]]:
@@ -64,8 +63,3 @@ def list_features(given: Dataset, kept: Dataset) -> tuple[tuple[str, ...], list[
 def take_features(X: Any, places: list[int] | None) -> Any:
     """Columns of an array that are modelled."""
     return X if places is None or len(places) == X.shape[1] else X[:, places]
-
-
-def carry_recipe(network: Network, given: Dataset) -> Network:
-    """Let a network remember how its table was read."""
-    return network if given.recipe is None else network.with_recipe(given.recipe)

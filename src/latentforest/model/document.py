@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from latentforest.data.recipe import Recipe
 from latentforest.data.variable import Variable
-from latentforest.errors import DataError, FileFormatError, ModelError, ParameterError
+from latentforest.errors import DataError, FileFormatError, ModelError
 from latentforest.files import write_atomically
+from latentforest.model.about import NOTHING, About
 from latentforest.model.json_values import (
     Mismatch,
     append_numbers,
     check_strings,
-    describe,
     get,
     get_strings,
     list_entries,
@@ -37,17 +36,20 @@ def save(network: Network, path: str | os.PathLike[str]) -> None:
     write_atomically(path, _format(to_document(network)))
 
 
-def _format(document: dict[str, Any]) -> str:
-    """Write JSON with one line for each variable and each family."""
+def _format(document: dict[str, Any], indent: str = " ") -> str:
+    """Write JSON with one line for each variable, each family, each step of a search."""
     parts = []
     for key, value in document.items():
-        if isinstance(value, list):
-            lines = ",\n  ".join(json.dumps(entry, allow_nan=False) for entry in value)
-            text = f"[\n  {lines}\n ]"
+        if key == "record":
+            text = _format(value, indent + " ")
+        elif isinstance(value, list) and value:
+            lines = f",\n{indent} ".join(json.dumps(entry, allow_nan=False) for entry in value)
+            text = f"[\n{indent} {lines}\n{indent}]"
         else:
             text = json.dumps(value, allow_nan=False)
-        parts.append(f" {json.dumps(key)}: {text}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+        parts.append(f"{indent}{json.dumps(key)}: {text}")
+    end = "\n" if indent == " " else ""
+    return "{\n" + ",\n".join(parts) + f"\n{indent[1:]}}}{end}"
 
 
 def load(path: str | os.PathLike[str]) -> Network:
@@ -100,8 +102,7 @@ def to_document(network: Network) -> dict[str, Any]:
         document["predictive"] = [
             {"variable": name, **_write_table(network.predictive, name)} for name in network.names
         ]
-    if network.recipe is not None:
-        document["recipe"] = network.recipe.to_dict()
+    document.update(network.about.to_dict())
     if network.posterior is not None:
         from latentforest.model.posterior_document import write_posterior
 
@@ -150,18 +151,10 @@ def from_document(document: object, source: str = "document") -> Network:
 
 def _read_network(document: object) -> Network:
     network = _read_plain(document)
-    if isinstance(document, dict) and "recipe" in document:
-        return network.with_recipe(_read_recipe(get(document, "recipe", None, "the document")))
-    return network
-
-
-def _read_recipe(entry: object) -> Recipe:
-    if not isinstance(entry, dict):
-        raise Mismatch(f"recipe: expected an object, found {describe(entry)}")
-    try:
-        return Recipe.from_dict(entry)
-    except ParameterError as error:
-        raise Mismatch(f"recipe: {error}") from None
+    assert isinstance(document, dict)  # or it would have been refused
+    about = About.from_dict(document)
+    about.labels.check(network.variables)
+    return network if about == NOTHING else network.with_about(about)
 
 
 def _read_plain(document: object) -> Network:

@@ -22,7 +22,7 @@ class Mismatch(Exception):
     """A part of a document that is not what it should be; becomes a FileFormatError."""
 
 
-def parse(path: Path) -> object:
+def parse(path: Path, what: str = "a network") -> object:
     """Read JSON; whatever is wrong with the text becomes a FileFormatError."""
     try:
         return json.loads(
@@ -35,7 +35,7 @@ def parse(path: Path) -> object:
     # Text that is not UTF-8, not JSON, or has a number that is too long.
     except (ValueError, Mismatch) as error:
         reason = str(error)
-    raise FileFormatError(f"{path}: expected a network as JSON text, but {reason}")
+    raise FileFormatError(f"{path}: expected {what} as JSON text, but {reason}")
 
 
 def _refuse_constant(text: str) -> NoReturn:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,22 +17,27 @@ from latentforest.data.table import Table
 from latentforest.data.variable import Variable
 from latentforest.errors import ModelError
 from latentforest.model import (
+    axes,
     drawing,
     elimination,
     graphs,
-    labels,
     profiles,
     sampling,
     transform,
 )
+from latentforest.model.about import NOTHING, About
 from latentforest.model.evidence import Evidence, read_evidence, read_targets
 from latentforest.model.gaussian import Mixture
+from latentforest.model.labels import Labels
 from latentforest.model.parameters import pack_tables, read_parameters
 from latentforest.model.structure import Parents, Pouches, Structure
 
 if TYPE_CHECKING:
     from latentforest.data.recipe import Recipe
     from latentforest.model.conjugate import Conjugate
+    from latentforest.model.record import Record
+
+Changed = TypeVar("Changed", bound="Network")
 
 
 class Network:
@@ -71,7 +77,7 @@ class Network:
     └── fever (2)
     """
 
-    __slots__ = ("_n_tied", "_parameters", "_predictive", "_recipe", "_structure")
+    __slots__ = ("_about", "_n_tied", "_parameters", "_predictive", "_structure")
 
     def __init__(
         self,
@@ -84,6 +90,7 @@ class Network:
         self._parameters = read_parameters(structure, parameters)
         self._n_tied = _read_tied(structure, n_tied)
         self._predictive = None if predictive is None else read_parameters(structure, predictive)
+        self._about = NOTHING
 
     @classmethod
     def trusted(
@@ -102,6 +109,7 @@ class Network:
         network._parameters = parameters
         network._n_tied = n_tied
         network._predictive = predictive
+        network._about = NOTHING
         parameters.setflags(write=False)
         return network
 
@@ -167,13 +175,11 @@ class Network:
         """
         if self._predictive is None:
             return self
-        return Network.trusted(self._structure, self._predictive, self._n_tied)
+        return self._tell(Network.trusted(self._structure, self._predictive, self._n_tied))
 
     def with_predictive(self, parameters: ArrayLike | None) -> Network:
         """Return the same network with other parameters for new rows, or without such."""
-        network = Network(self._structure, self._parameters, self._n_tied, parameters)
-        network._recipe = self.recipe
-        return network
+        return self._tell(Network(self._structure, self._parameters, self._n_tied, parameters))
 
     @property
     def posterior(self) -> Mapping[str, Conjugate] | None:
@@ -227,19 +233,66 @@ class Network:
         return self._n_tied
 
     @property
+    def about(self) -> About:
+        """Recipe, labels and record in one."""
+        return self._about
+
+    def with_about(self, about: About) -> Self:
+        """Return the same network with another recipe, other labels and another record."""
+        made: Any = self.__reduce__()
+        network: Self = made[0](*made[1])
+        network._about = about
+        return network
+
+    def _tell(self, network: Changed, about: About | None = None) -> Changed:
+        """Let a network that was made of this one know what this one knows."""
+        network._about = self._about if about is None else about
+        return network
+
+    @property
     def recipe(self) -> Recipe | None:
         """How the table was read that the network was learned from, if not in the usual way."""
-        return getattr(self, "_recipe", None)
+        return self._about.recipe
 
     def with_recipe(self, recipe: Recipe | None) -> Self:
         """Return the same network with a note of how tables are to be read for it."""
-        made: Any = self.__reduce__()
-        network: Self = made[0](*made[1])
-        network._recipe = recipe
-        return network
+        return self.with_about(replace(self._about, recipe=recipe))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._recipe = state["recipe"]
+    @property
+    def labels(self) -> Labels:
+        """Texts for people beside the names of variables and states."""
+        return self._about.labels
+
+    def with_labels(self, labels: Labels) -> Self:
+        """Return the same network with other texts for its variables and states.
+
+        Parameters
+        ----------
+        labels
+            They take the place of those before; ``network.labels.merged(labels)`` has both.
+
+        Examples
+        --------
+        >>> coin = Variable("coin", ("heads", "tails"))
+        >>> network = Network.from_tables([coin], {}, {"coin": [0.5, 0.5]})
+        >>> network = network.with_labels(Labels({"coin": "an old penny"}))
+        >>> network.labels.variable("coin"), network.names
+        ('an old penny', ('coin',))
+        """
+        labels.check(self.variables)
+        return self.with_about(replace(self._about, labels=labels))
+
+    @property
+    def record(self) -> Record | None:
+        """How the network was learned, if that is known."""
+        return self._about.record
+
+    def with_record(self, record: Record | None) -> Self:
+        """Return the same network with another record of how it was learned."""
+        return self.with_about(replace(self._about, record=record))
+
+    def __setstate__(self, about: About) -> None:
+        self._about = about
 
     def cpd(self, name: str) -> LabelledArray:
         """Return P(variable | parents), read-only: parents' axes first, the variable's last.
@@ -260,15 +313,16 @@ class Network:
         >>> table[1].tolist(), float(table["2", "yes"])
         ([0.5, 0.5], 0.5)
         """
-        return labels.label_family(self._structure, name, self.table_view(name))
+        return axes.label_family(self._structure, name, self.table_view(name))
 
     def table_view(self, name: str) -> NDArray[np.float64]:
         """Return the numbers of ``cpd`` as a plain array, read-only, at next to no cost."""
         return self._structure.table_view(self._parameters, name)
 
     def with_parameters(self, parameters: ArrayLike) -> Network:
-        """Return a network of the same structure with other parameters."""
-        return Network(self._structure, parameters, self._n_tied)
+        """Return a network of the same structure with other parameters, which were not learned."""
+        network = Network(self._structure, parameters, self._n_tied)
+        return self._tell(network, replace(self._about, record=None))
 
     def rooted_at(self, name: str) -> Network:
         """Return the same distribution with a variable as the root of its tree.
@@ -283,7 +337,7 @@ class Network:
         predictive = self._predictive
         if predictive is not None:
             predictive = transform.reroot(self._structure, predictive, name)[1]
-        return Network.trusted(*rerooted, self._n_tied, predictive)
+        return self._tell(Network.trusted(*rerooted, self._n_tied, predictive))
 
     def relabelled(self, name: str, order: Sequence[int]) -> Network:
         """Return the network with the states of a latent variable in another order.
@@ -291,7 +345,7 @@ class Network:
         Parameters
         ----------
         name
-            A latent variable. The names of its states stay in place.
+            A latent variable. The names of its states stay in place, their labels move along.
         order
             Codes of the old states: new state ``k`` is old state ``order[k]``.
         """
@@ -299,12 +353,16 @@ class Network:
         predictive = self._predictive
         if predictive is not None:
             predictive = transform.relabel(self._structure, predictive, name, order)
-        return Network(self._structure, relabelled, self._n_tied, predictive)
+        network = Network(self._structure, relabelled, self._n_tied, predictive)
+        return self._tell(
+            network, self._about.relabelled(name, self._structure.states(name), order)
+        )
 
     def renamed(self, mapping: Mapping[str, str]) -> Network:
         """Return the network with other names for the variables mentioned."""
         renamed = transform.rename(self._structure, mapping)
-        return Network(renamed, self._parameters, self._n_tied, self._predictive)
+        network = Network(renamed, self._parameters, self._n_tied, self._predictive)
+        return self._tell(network, self._about.renamed(mapping, self._structure))
 
     def marginal(self, name: str) -> LabelledArray:
         """Return the probabilities of a variable's states, of shape ``(n_states,)``."""
@@ -345,7 +403,7 @@ class Network:
         codes = read_evidence(self._structure, evidence)
         names = read_targets(self._structure, targets, codes)
         joint = elimination.compute_joint(self._structure, self._parameters, names, codes)
-        return labels.label_joint(self._structure, names, codes, joint)
+        return axes.label_joint(self._structure, names, codes, joint)
 
     def profiles(self, latent: str | None = None, columns: Sequence[str] | None = None) -> Table:
         """Say what the states of latent variables mean: the distribution of columns in each.
@@ -573,7 +631,7 @@ class Network:
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (self._structure, self._parameters, self._n_tied, self._predictive)
-        return Network, values, {"recipe": self.recipe}
+        return Network, values, self._about
 
 
 def _find_objects() -> Any:

@@ -82,7 +82,8 @@ class PosteriorNetwork(Network):
         """Return the network with other names for the variables mentioned."""
         posterior = {mapping.get(name, name): each for name, each in self._posterior.items()}
         structure = transform.rename(self._structure, mapping)
-        return PosteriorNetwork(structure, posterior, self._parameters)
+        network = PosteriorNetwork(structure, posterior, self._parameters)
+        return self._tell(network, self._about.renamed(mapping, self._structure))
 
     def relabelled(self, name: str, order: Sequence[int]) -> PosteriorNetwork:
         """Return the network with the states of a latent variable in another order."""
@@ -91,7 +92,10 @@ class PosteriorNetwork(Network):
         posterior[name] = _map_arrays(posterior[name], lambda array: array[..., codes])
         for child in self._structure.children(name):
             posterior[child] = _map_arrays(posterior[child], lambda array: array[codes])
-        return PosteriorNetwork(self._structure, posterior, parameters)
+        network = PosteriorNetwork(self._structure, posterior, parameters)
+        return self._tell(
+            network, self._about.relabelled(name, self._structure.states(name), order)
+        )
 
     def _check_agreement(self, expected: Floats) -> None:
         """Refuse parameters that are not those expected under the posterior."""
@@ -116,8 +120,8 @@ class PosteriorNetwork(Network):
     __hash__ = Network.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {"recipe": self.recipe}
-        return PosteriorNetwork, (self._structure, self._posterior, self._parameters), state
+        values = (self._structure, self._posterior, self._parameters)
+        return PosteriorNetwork, values, self._about
 
 
 class Part(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 from latentforest.data.table import Table
 from latentforest.errors import ModelError
 from latentforest.model import elimination
+from latentforest.model.forest_tables import ForestTables
 from latentforest.model.gaussian import Mixture, information_of_mixtures
 
 if TYPE_CHECKING:
     from latentforest.model.network import Network
 
 Floats = NDArray[np.float64]
+Tables = Mapping[str, Floats]
 
+_NONE: Tables = {}
 MOMENTS = ("mean", "sd")  # of a continuous variable
 
 
@@ -44,9 +47,12 @@ def compute_profiles(
     network: Network, latent: str, names: Sequence[str] | None = None
 ) -> list[Profile]:
     """Profiles of a latent variable's children, or of any variables; the most telling first."""
-    sizes = compute_sizes(network, latent)
-    chosen = network.structure.children(latent) if names is None else names
-    profiles = [compute_profile(network, latent, name, sizes) for name in chosen]
+    structure, sizes = network.structure, compute_sizes(network, latent)
+    chosen = structure.children(latent) if names is None else names
+    tables: Tables = {}
+    if structure.is_forest and any(structure.parents(name) != (latent,) for name in chosen):
+        tables = ForestTables(structure, network.parameters).spread(latent)
+    profiles = [compute_profile(network, latent, name, sizes, tables) for name in chosen]
     return sorted(profiles, key=lambda profile: -round(profile.information, 12))
 
 
@@ -55,22 +61,31 @@ def compute_sizes(network: Network, latent: str) -> Floats:
     return elimination.compute_joint(network.structure, network.parameters, (latent,), {})
 
 
-def compute_profile(network: Network, latent: str, name: str, sizes: Floats) -> Profile:
-    """Profile of one variable given a latent one, whose states have these sizes."""
+def compute_profile(
+    network: Network, latent: str, name: str, sizes: Floats, tables: Tables = _NONE
+) -> Profile:
+    """Profile of one variable given a latent one, whose states have these sizes.
+
+    ``tables`` are distributions of categorical variables given the latent one that are known.
+    """
     structure = network.structure
     if name in structure.continuous:
-        return _profile_numbers(network, latent, name, sizes)
-    given = _condition(network, latent, name)
+        return _profile_numbers(network, latent, name, sizes, tables)
+    given = tables[name] if name in tables else _condition(network, latent, name)
     overall = sizes @ given
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(given > 0, given * np.log(given / overall), 0.0)
+        # The rows of a state of size zero mean nothing, and may have what no other row has.
+        counts = (given > 0) & (sizes[:, None] > 0)
+        terms = np.where(counts, given * np.log(given / overall), 0.0)
     information = float(sizes @ terms.sum(axis=1))
     return Profile(name, structure.states(name), overall, given, information)
 
 
-def _profile_numbers(network: Network, latent: str, name: str, sizes: Floats) -> Profile:
+def _profile_numbers(
+    network: Network, latent: str, name: str, sizes: Floats, tables: Tables
+) -> Profile:
     """Profile of a continuous variable."""
-    weights, means, variances = _find_components(network, latent, name, sizes)
+    weights, means, variances = _find_components(network, latent, name, sizes, tables)
     given = weights @ means
     spread = np.array([Mixture(each, means, variances).variance for each in weights])
     overall = sizes @ given
@@ -82,13 +97,15 @@ def _profile_numbers(network: Network, latent: str, name: str, sizes: Floats) ->
 
 
 def _find_components(
-    network: Network, latent: str, name: str, sizes: Floats
+    network: Network, latent: str, name: str, sizes: Floats, tables: Tables
 ) -> tuple[Floats, Floats, Floats]:
     """The Gaussians of a continuous variable, and how much of each is in each latent state."""
     structure, parameters = network.structure, network.parameters
-    if structure.parents(name) == (latent,):
+    parents = structure.parents(name)
+    if parents == (latent,) or (len(parents) == 1 and parents[0] in tables):
+        weights = np.eye(len(sizes)) if parents == (latent,) else tables[parents[0]]
         table, pouch = structure.table_view(parameters, name), structure.pouch(name)
-        return np.eye(len(sizes)), table[:, 0], table[:, 1 + pouch.index(name)]
+        return weights, table[:, 0], table[:, 1 + pouch.index(name)]
     mixtures = [
         elimination.compute_mixture(structure, parameters, name, {latent: k} if size else {})
         for k, size in enumerate(sizes.tolist())

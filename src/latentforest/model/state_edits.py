@@ -44,7 +44,8 @@ def add_states(network: Network, variables: Sequence[Variable]) -> Network:
     for name in structure.names:
         if structure.pouch(name)[0] == name:
             _spread(network, structure, name, places, flat)
-    return Network(structure, flat, network.n_tied)
+    about = network.about.select(structure.variables)
+    return Network(structure, flat, network.n_tied).with_about(about)
 
 
 def drop_states(network: Network, variables: Sequence[Variable]) -> Network:
@@ -68,7 +69,8 @@ def drop_states(network: Network, variables: Sequence[Variable]) -> Network:
             sums = table.sum(axis=-1, keepdims=True)
             table = np.where(sums > 0, table / np.where(sums > 0, sums, 1.0), 1 / table.shape[-1])
         structure.table_view(flat, name)[...] = table
-    return Network(structure, flat, network.n_tied)
+    about = network.about.select(structure.variables)
+    return Network(structure, flat, network.n_tied).with_about(about)
 
 
 def drop_impossible_states(network: Network, kept: Sequence[Variable] = ()) -> Network:
