@@ -82,9 +82,9 @@ function answerDensity(id) {
     draw("path", { d: densityPath(old, 0, 2, 200, 50), class: "shape all" }),
     draw("path", { d: densityPath(fresh, 0, 2, 200, 50), class: "shape" }));
   return make("div", { class: "answer-density" }, svg, make("div", { class: "axis" },
-    make("span", {}, formatValue(variable.range[0])),
-    make("span", { class: "now" }, `${formatValue(mean)} \u00b1 ${formatValue(sd)}`),
-    make("span", {}, formatValue(variable.range[1]))));
+    make("span", {}, formatIn(id, variable.range[0])),
+    make("span", { class: "now" }, `${formatIn(id, mean)} \u00b1 ${formatIn(id, sd)}`),
+    make("span", {}, formatIn(id, variable.range[1]))));
 }
 
 function makeAnswer(id, bits) {

@@ -68,7 +68,7 @@ function drawArc(one, card) {
 }
 
 function drawDag() {
-  const { style, drawing } = layDagToFit(pictureWidth());
+  const { style, drawing } = layDagToFit(pictureWidth() - 4);
   const drawn = draw("g", { class: "view" });
   const cardStyle = { card: style.card, names: (node) => style.names(node.id) };
   drawn.append(
@@ -78,7 +78,8 @@ function drawDag() {
   );
   state.places = new Map(drawing.nodes.map((node) => [node.id, { x: node.x + style.card / 2, y: node.y }]));
   state.joints = drawing.routes.map(({ arc }) => ({ from: arc.from, to: arc.to }));
-  return makeCanvas(drawn, { width: drawing.width, height: drawing.height + 6 });
+  const shifted = draw("g", { class: "view" }, draw("g", { transform: "translate(2 1)" }, ...drawn.childNodes));
+  return makeCanvas(shifted, { width: drawing.width + 4, height: drawing.height + 6 });
 }
 
 /** Narrow: every variable after those that it depends on, with their names. */

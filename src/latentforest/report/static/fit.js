@@ -72,7 +72,7 @@ function placedText(text, x, y, kind, width, weight) {
   return draw("text", { x: left, y, class: kind }, text);
 }
 
-function drawElbow(fit) {
+function drawClassNumbers(fit) {
   const { elbow } = fit;
   const holder = byId("fit-elbow");
   holder.hidden = !elbow || elbow.bic.length < 2;

@@ -3,6 +3,7 @@
 const OPEN_ALL = 60;
 const LIST_ALL = 80;
 const LISTED = 8;
+const STAR_LISTED = 40;
 const TALLEST = 780;
 
 /** The lines beside a card, without texts. `link` is there if a line is drawn to the card. */
@@ -10,10 +11,12 @@ function listLines(node, { nColumns, isOpen, isListed }) {
   const nHidden = node.branches.length && !isOpen(node) ? node.count : 0;
   if (nHidden) return [{ kind: "fold", id: node.id, count: nHidden }];
   if (!node.columns.length) return [];
-  if (nColumns > LIST_ALL && !isListed(node)) return [{ kind: "words", id: node.id, link: null }];
-  const isWhole = isListed(node) || node.columns.length <= LISTED + 1
-    || (!node.parent && !node.branches.length && node.columns.length <= OPEN_ALL);
-  const shown = isWhole ? node.columns : node.columns.slice(0, LISTED);
+  const isStar = !node.parent && !node.branches.length; // one card: its columns on both sides
+  if (nColumns > LIST_ALL && !isStar && !isListed(node)) {
+    return [{ kind: "words", id: node.id, link: null }];
+  }
+  const isWhole = isListed(node) || node.columns.length <= (isStar ? OPEN_ALL : LISTED + 1);
+  const shown = isWhole ? node.columns : node.columns.slice(0, isStar ? STAR_LISTED : LISTED);
   const lines = shown.map((link) => ({ kind: "column", id: link.id, link }));
   if (shown.length < node.columns.length) {
     lines.push({ kind: "more", id: node.id, count: node.columns.length - shown.length });

@@ -9,7 +9,18 @@ function listNeighbours(content) {
     neighbours[to].push({ id: from, ...strength });
   }
   for (const list of neighbours) list.sort((a, b) => b.bits - a.bits || a.id - b.id);
-  return neighbours;
+  return neighbours.map((list) => joinPouches(list, content.graph.pouches || []));
+}
+
+/** Members of a pouch stand together, where the strongest of them is. */
+function joinPouches(list, pouches) {
+  const joined = [];
+  for (const link of list) {
+    if (joined.includes(link)) continue;
+    const pouch = pouches.find((ids) => ids.length > 1 && ids.includes(link.id));
+    joined.push(...(pouch ? list.filter((other) => pouch.includes(other.id)) : [link]));
+  }
+  return joined;
 }
 
 function listComponents(neighbours) {

@@ -38,7 +38,8 @@ function foldAgain() {
 }
 
 function makeFoldControls() {
-  if (content.graph.kind !== "forest" || columnIds.length <= OPEN_ALL) return [];
+  if (content.graph.kind !== "forest" || columnIds.length <= OPEN_ALL
+    || nodeOf.size < 2) return [];
   const nFolded = countFolded();
   const text = nFolded ? countOf(nFolded, "hidden variable")
     + (nFolded === 1 ? " is folded away" : " are folded away") : "Everything is open";
@@ -100,8 +101,10 @@ function drawKey() {
     : String(Number(value.toPrecision(1)))));
   const said = state.width === "share" ? " of the column\u2019s entropy explained" : " bit shared";
   const lines = draw("svg", { width: 126, height: 14, "aria-hidden": "true" });
-  values.forEach((value, k) => lines.append(draw("path", { class: "edge hidden-edge",
-    d: `M${k * 44} 7h36`, "stroke-width": edgeWidth({ [state.width]: value }) })));
+  const isDag = content.graph.kind === "dag";
+  values.forEach((value, k) => lines.append(draw("path", {
+    class: latentIds.length > 1 ? "edge hidden-edge" : "edge", d: `M${k * 44} 7h36`,
+    "stroke-width": (isDag ? arcWidth : edgeWidth)({ [state.width]: value }) })));
   const parts = [];
   if (latentIds.length) parts.push(make("span", {}, keyCard(), "hidden variable, cut by the sizes of its states"));
   if (columnIds.some((id) => !isContinuous(id))) {
@@ -112,6 +115,10 @@ function drawKey() {
     const shape = draw("svg", { width: 22, height: 12, "aria-hidden": "true" }, draw("path",
       { class: "shape", d: densityPath(variables[first].density, 0, 0, 22, 12) }));
     parts.push(make("span", {}, shape, "continuous column"));
+  }
+  if ((content.graph.pouches || []).some((pouch) => pouch.length > 1)) {
+    parts.push(make("span", {}, draw("svg", { width: 4, height: 24, "aria-hidden": "true" },
+      draw("path", { class: "pouch", d: "M2 0V24" })), "these go together beyond what the card explains"));
   }
   if (content.graph.edges.length) parts.push(make("span", {}, lines, texts.join(", ") + said));
   fill(byId("picture-key"), parts);

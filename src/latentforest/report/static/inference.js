@@ -75,7 +75,10 @@ function compileClique(model, families, clique, sizes, which) {
 function compileModel(model, variables, which) {
   const sizes = variables.map((variable) => (variable.states || []).length);
   const families = new Map(model.families.map((family) => [family.variable, family]));
-  const cliques = model.cliques.map((clique) =>
+  const placed = new Set(model.cliques.flatMap((clique) => clique.blocks));
+  const free = model.blocks.flatMap((_, index) => (placed.has(index) ? []
+    : [{ variables: [], parent: -1, families: [], blocks: [index] }])); // depend on nothing
+  const cliques = [...model.cliques, ...free].map((clique) =>
     compileClique(model, families, clique, sizes, which));
   const home = new Map();
   cliques.forEach((clique, index) => {

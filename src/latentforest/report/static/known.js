@@ -93,7 +93,7 @@ function makeParameterSwitch() {
     [["reported", "reported"], ["predictive", "predictive"]], state.which, switchParameters),
     make("p", { class: "note" }, state.which === "predictive"
       ? "Predictive: the average over what the parameters may be. Nothing is impossible."
-      : "Reported: the fitted parameters, as in the profiles."));
+      : "Reported: the fitted parameters" + (profileOf.size ? ", as in the profiles." : ".")));
 }
 
 function drawKnown() {

@@ -5,7 +5,7 @@
 
 const ROW = 17;
 const BETWEEN = 9;
-const BESIDE = 24;
+const BESIDE = 24; // from a card to its columns
 const MARK = 28;
 const GAPS = { widest: 58, narrowest: 24 };
 const LEAST_LABEL = 72;
@@ -32,6 +32,9 @@ function copyNode(node, style) {
   const isOpen = isOpenBranch(node, style);
   const branches = isOpen ? node.branches.map((branch) => copyNode(branch, style)) : [];
   const lines = style.lines(node).map((line) => ({ ...line }));
+  const isStar = !node.parent && !branches.length && lines.length > 6;
+  const beside = isStar ? Math.min(130, BESIDE + 2 * lines.length) : BESIDE;
+  for (const line of lines) line.beside = beside;
   const copy = { node, branches, lines, card: style.cardHeight(node) };
   copy.order = arrange(lines, branches);
   copy.height = Math.max(copy.card, copy.order.height);
@@ -110,12 +113,12 @@ function gather(copy, cards, lines) {
 
 function wantedLabels(lines, depths, step) {
   return [-1, 1].map((side, k) => Math.max(0, ...lines.filter((line) => line.side === side)
-    .map((line) => BESIDE + line.mark + line.want - (depths[k] - line.depth) * step)));
+    .map((line) => line.beside + line.mark + line.want - (depths[k] - line.depth) * step)));
 }
 
 function leastLabels(lines, depths, step) {
   return [-1, 1].map((side, k) => Math.max(0, ...lines.filter((line) => line.side === side)
-    .map((line) => BESIDE + line.mark + Math.min(line.want, LEAST_LABEL)
+    .map((line) => line.beside + line.mark + Math.min(line.want, LEAST_LABEL)
       - (depths[k] - line.depth) * step)));
 }
 
@@ -152,8 +155,8 @@ function placeAcross(cards, lines, fit, style) {
   for (const line of lines) {
     const k = line.side < 0 ? 0 : 1;
     const edge = centre + line.side * line.depth * step + (line.side > 0 ? style.card : 0);
-    line.x = edge + line.side * BESIDE;
-    line.room = fit.labels[k] + (fit.depths[k] - line.depth) * step - BESIDE - line.mark;
+    line.x = edge + line.side * line.beside;
+    line.room = fit.labels[k] + (fit.depths[k] - line.depth) * step - line.beside - line.mark;
   }
 }
 

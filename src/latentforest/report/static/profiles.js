@@ -10,7 +10,7 @@ const expanded = new Set();
 
 function profileForm(nStates, isSlim) {
   if (nStates <= (isSlim ? 3 : MOST_BARS)) return "bars";
-  if (nStates <= (isSlim ? 8 : MOST_NUMBERS)) return "heat";
+  if (nStates <= (isSlim ? 10 : MOST_NUMBERS)) return "heat";
   return "tints";
 }
 
@@ -26,9 +26,15 @@ function tellingOf(shares, sizes) {
   return sum;
 }
 
-/** Codes of the values to show: all, or of weak columns the most telling one. */
-function listValues(column, profile, isWhole) {
+/** Codes of the values to show: all; of weak columns the most telling one; of yes-or-no columns in
+ * crowded tables the rarer one, for the other says the same. */
+function listValues(column, profile, form, isWhole) {
   const codes = column.given.map((_, code) => code);
+  const isCrowded = form !== "bars" || profile.columns.length > 8;
+  if (codes.length === 2 && isCrowded && profile.columns.length > 3) {
+    const { shares } = variables[column.variable];
+    return [shares[0] < shares[1] ? 0 : 1];
+  }
   const most = column.bits < WEAK * profile.columns[0].bits ? 1 : MOST_VALUES;
   if (isWhole || codes.length <= most) return codes;
   const telling = codes.map((code) => tellingOf(column.given[code], profile.sizes));
@@ -125,7 +131,8 @@ function heatCell(column, code, s, form, id) {
 function densityCell(column, s, form) {
   const variable = variables[column.variable];
   const [mean, sd] = [column.means[s], column.sds[s]];
-  const text = formatValue(mean) + (form === "bars" ? " \u00b1 " + formatValue(sd) : "");
+  const text = formatIn(column.variable, mean)
+    + (form === "bars" ? " \u00b1 " + formatIn(column.variable, sd) : "");
   const svg = draw("svg", { viewBox: "0 0 100 36", preserveAspectRatio: "none", class: "density",
     role: "img", "aria-label": `mean ${formatValue(mean)}, standard deviation ${formatValue(sd)}` },
     draw("path", { d: densityPath(variable.density, 0, 0, 100, 36), class: "shape all" }),
@@ -169,14 +176,14 @@ function continuousRow(column, profile, form) {
   const variable = variables[column.variable];
   return make("tr", { class: "first continuous" }, columnCells(column, profile, 1),
     make("td", { class: "number value mean" }, "mean"),
-    make("td", { class: "number all" }, formatValue(variable.mean)),
+    make("td", { class: "number all" }, formatIn(column.variable, variable.mean)),
     profile.sizes.map((_, s) => (form === "tints" ? meanTint(column, s, profile.latent)
       : densityCell(column, s, form))));
 }
 
 function categoricalRows(column, profile, form, isPrint) {
   const key = profile.latent + "-" + column.variable;
-  const codes = listValues(column, profile, expanded.has(key));
+  const codes = listValues(column, profile, form, expanded.has(key));
   const nHidden = column.given.length - codes.length;
   return codes.map((code, k) => {
     const all = variables[column.variable].shares[code];

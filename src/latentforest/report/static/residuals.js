@@ -74,7 +74,7 @@ const RESIDUAL_WORDS = {
 };
 
 function explainResiduals(residuals) {
-  const left = residuals.n_columns_left_out
+  const left = residuals.n_columns_left_out && !residuals.note
     ? ` Shown are the ${residuals.order.length} columns with the largest residuals;`
       + ` ${formatCount(residuals.n_columns_left_out)} others are left out.` : "";
   const few = residuals.pairs.some(([, , value, judged]) => !judged && value > 4)

@@ -32,7 +32,8 @@ function drawPhases(svg, phases, x, y, width) {
   }
   let free = 0;
   for (const phase of phases) {
-    const [from, to] = [x(phase.from - 0.5), x(phase.to + 0.5)];
+    const [from, to] = [phase.from - 0.5, phase.to + 0.5]
+      .map((place) => clamp(x(place), x(0), width - 12));
     const tone = names.indexOf(phase.name) % 3;
     svg.append(draw("rect", { x: from, y, width: Math.max(1, to - from - 1), height: 5, class: "phase tone" + tone },
       draw("title", {}, visible(phase.name))));
@@ -106,7 +107,7 @@ function drawSearch(fit) {
 function drawFit() {
   if (!content.fit || !byId("fit-models")) return;
   drawModels(content.fit);
-  drawElbow(content.fit);
+  drawClassNumbers(content.fit);
   drawResiduals(content.fit);
   drawCertainty(content.fit);
   drawSearch(content.fit);

@@ -38,6 +38,14 @@ function formatRows(count) {
   return content.table && content.table.is_weighted ? formatCount(count) : formatFixed(count, 0);
 }
 
+/** A value of a continuous variable, with the decimals that its range asks for. */
+function formatIn(id, value) {
+  const [low, high] = variables[id].range;
+  if (value === 0) return "0";
+  if (Math.abs(value) < 0.1 && high - low >= 0.2) return formatFixed(value, 2);
+  return formatValue(value);
+}
+
 const isContinuous = (id) => variables[id].kind === "continuous";
 
 const compiledModels = {};
@@ -119,7 +127,7 @@ function switchParameters(which) {
 }
 
 function describeValue([id, value]) {
-  const text = isContinuous(id) ? formatValue(value) : stateName(id, value, 60);
+  const text = isContinuous(id) ? formatIn(id, value) : stateName(id, value, 60);
   return variableName(id, 80) + " = " + text;
 }
 
