@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.inference.columns import summarize
-from latentforest.learners.registry import CLASSES, LEARNERS, NO_LATENTS
+from latentforest.learners.registry import LEARNERS
 from latentforest.report.subject import Subject
 from latentforest.report.wording import (
     Span,
@@ -28,6 +28,7 @@ FEW_PER_PARAMETER = 5.0  # rows for each free parameter
 BOUNDARY = 0.01  # a probability that stands for fewer rows than this counts as zero
 AT_FLOOR = 1.01  # a variance up to so many times the least one is at its floor
 MOST_NAMED = 3
+NOT_GREEDY = ("LatentClass", "ChowLiu", "Independence")
 SAME, SAME_SHARE = 0.01, 1e-7  # log-likelihoods that differ by less are the same solution
 
 Content = Mapping[str, Any]
@@ -204,29 +205,39 @@ def _warn_of_residual(subject: Subject, content: Content) -> dict[str, Any] | No
 def _warn_of_one_run(subject: Subject, content: Content) -> dict[str, Any] | None:
     record = subject.record
     entry = next((each for each in LEARNERS if record and each.name == record.learner), None)
-    if record is None or entry is None or not _is_greedy(entry.name, entry.family):
+    if record is None or entry is None or entry.name in NOT_GREEDY:
         return None
-    runs = record.settings.get("n_runs")
-    n_runs = int(runs) if isinstance(runs, int) else 1
     what = "tree" if subject.network.structure.is_forest else "network"
+    scores = [row["score"] for row in record.history if "run" in row and "operator" not in row]
+    if len(scores) > 1:
+        return _warn_of_runs(scores, what)
+    runs = record.settings.get("n_runs")
+    if isinstance(runs, int) and runs > 1:
+        head = f"{count_in_words(runs, 'run')}, greedy."
+        text = (
+            f"The best of {runs} runs is shown, each of which ends where no single step helps. "
+            f"Other seeds may end at a different {what}."
+        )
+        return _warn("greedy", head, text, "reproduce", None, "Run again")
     text = (
         f"The search ends where no single step helps. Another seed may end at a different {what}; "
         "nothing here says how different."
     )
-    head = "One run, greedy."
-    if n_runs > 1:
-        head = f"{count_in_words(n_runs, 'run')}, greedy."
-        text = (
-            f"The best of {n_runs} runs is shown, each of which ends where no single step helps. "
-            f"Other seeds may end at a different {what}."
-        )
-    return _warn("greedy", head, text, "reproduce", None, "Run again")
+    return _warn("greedy", "One run, greedy.", text, "reproduce", None, "Run again")
 
 
-def _is_greedy(name: str, family: str) -> bool:
-    if name in ("LatentClass", "ChowLiu", "Independence"):
-        return False
-    return family not in (CLASSES, NO_LATENTS) or name not in ("LatentClass",)
+def _warn_of_runs(scores: Sequence[float], what: str) -> dict[str, Any] | None:
+    """Several runs of one search: was the best result found again?"""
+    best = max(scores)
+    n_same = sum(score >= best - SAME - SAME_SHARE * abs(best) for score in scores)
+    if n_same > 1:
+        return None
+    text = (
+        f"One of {count(len(scores), 'run')} of the search ended at this {what}, the others at "
+        "worse ones. More runs may find a better one."
+    )
+    head = f"The best {what} was found once."
+    return _warn("starts", head, text, "reproduce", None, "Run again")
 
 
 def _warn_of_starts(subject: Subject, content: Content) -> dict[str, Any] | None:

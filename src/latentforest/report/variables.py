@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from latentforest.data.scales import order_states
-from latentforest.data.state_names import parse_number, sort_names
+from latentforest.data.scales import place_states
 from latentforest.inference.pair_tables import entropy_of, make_pair_tables
 from latentforest.report.certainty import CLEAR, measure_clear
 from latentforest.report.mixtures import draw_density, find_range
@@ -99,7 +98,4 @@ def is_ordered(states: tuple[str, ...]) -> bool:
     >>> is_ordered(("1", "2", "10")), is_ordered(("never", "often")), is_ordered(("a", "b", "c"))
     (True, True, False)
     """
-    if len(states) <= 2 or all(parse_number(state) is not None for state in states):
-        return True
-    names = list(states)
-    return order_states(names) == names and sort_names(names) != names
+    return len(states) <= 2 or place_states(states) is not None
