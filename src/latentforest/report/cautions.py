@@ -102,7 +102,7 @@ def _warn_of_other_table(subject: Subject, content: Content) -> dict[str, Any] |
 def _warn_of_impossible_rows(subject: Subject, content: Content) -> dict[str, Any] | None:
     if subject.data is None:
         return None
-    weight = float(subject.weights[subject.impossible].sum())
+    weight = float(subject.weights[subject.assignments.impossible].sum())
     unseen = int(subject.data.unseen_rows.sum())
     if not weight and not unseen:
         return None
