@@ -8,11 +8,9 @@ from scipy.stats import chi2
 
 from latentforest import Dataset, LatentClass, Network, Variable, cross_validate, datasets
 from latentforest.estimation.priors import pseudo_counts
-from latentforest.learners.latent_class import order_classes
 from reference.cases import by_code
 from reference.expectation_maximization import em_step
 from reference.latent_class import compare_cells, count_cells, fit_latent_class
-from reference.random_networks import fill_randomly
 from reference.reported import reported
 
 ROLE = datasets.load("role-conflict")
@@ -224,24 +222,6 @@ def test_classes_are_sorted_by_size():
         sizes = learn(n_states).class_sizes_
         assert np.all(np.diff(sizes) <= 0)
         assert sizes.sum() == pytest.approx(1.0)
-
-
-def test_ordering_keeps_the_distribution():
-    structure = learn(3).network_.structure
-    network = fill_randomly(structure, seed=3)
-    ordered = order_classes(network)
-    for cell in np.ndindex(2, 2, 2, 2):
-        row = by_code(network, dict(zip("ABCD", cell, strict=True)))
-        assert ordered.log_probability(row) == pytest.approx(network.log_probability(row))
-
-
-def test_classes_of_equal_size_are_sorted_by_their_tables():
-    structure = learn(2).network_.structure
-    tables = {"class": [0.5, 0.5]} | {name: [[0.9, 0.1], [0.2, 0.8]] for name in "ABCD"}
-    parents = dict.fromkeys("ABCD", "class")
-    network = Network.from_tables(structure.variables, parents, tables)
-    turned = network.relabelled("class", [1, 0])
-    assert order_classes(network) == order_classes(turned)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

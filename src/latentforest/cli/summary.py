@@ -168,6 +168,8 @@ def print_steps(console: Console, history: Table) -> None:
     """Print the steps that led to the best model of a search; of many the last."""
     from rich.text import Text
 
+    from latentforest.search.changes import read_change
+
     rows = [row for row in history.rows() if row["accepted"]]
     shown = rows[-MAX_STEPS:]
     n_steps, n_accepted = history["step"][-1], len(rows) - 1
@@ -179,7 +181,7 @@ def print_steps(console: Console, history: Table) -> None:
         column.justify = "left"
     table.columns[3].no_wrap = False  # the one that gives way on a narrow terminal
     for row in shown:
-        where = Text(row["where"], no_wrap=True, overflow="ellipsis")
+        where = Text(str(read_change(row)), no_wrap=True, overflow="ellipsis")
         facts = row["n_latents"], f"{row['n_parameters']:,}", _decimals(row["bic"])
         table.add_row(str(row["step"]), row["phase"], row["operator"], where, *map(str, facts))
     console.print(table)

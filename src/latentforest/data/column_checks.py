@@ -57,6 +57,12 @@ class Reader:
         self.decimal = decimal
         self._is_given = decimal is not None
         self.findings: list[Finding] = []
+        self.ordered: set[str] = set()
+
+    def note_order(self, column: RawColumn, name: str) -> None:
+        """Remember that the source put the states of a column in order."""
+        if isinstance(column, Labels) and column.ordered:
+            self.ordered.add(name)
 
     def note(self, oddity: str, column: str, detail: str = "", code: str = "") -> None:
         """Remember an oddity."""

@@ -132,7 +132,9 @@ def encode_table(
         raise DataError(f"no column is left: {_list_reasons(left_out)}")
     warn_of(reader.findings)
     explicit = frozenset(filter(encoding.is_explicit, names))
-    origin = Origin(names, left_out, encoding.recipe, explicit, tuple(reader.findings))
+    ordered = frozenset({*reader.ordered, *encoding.states} & set(names))
+    findings = tuple(reader.findings)
+    origin = Origin(names, left_out, encoding.recipe, explicit, findings, ordered)
     variables = [encoded[i][0] for i in positions if i in encoded]
     return variables, [encoded[i][1] for i in positions if i in encoded], row_weights, origin
 
@@ -144,6 +146,7 @@ def _encode_columns(
     encoded, waiting = {}, {}
     for i in positions:
         column = table.column(i)
+        reader.note_order(column, table.names[i])
         if reader.is_unsure(column):
             waiting[i] = column
             continue

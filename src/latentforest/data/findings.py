@@ -175,6 +175,8 @@ class Origin:
         Columns whose kind or states the caller stated.
     findings
         What was odd.
+    ordered
+        Columns whose states somebody put in order.
     """
 
     names: tuple[str, ...]
@@ -182,6 +184,7 @@ class Origin:
     recipe: Recipe | None = None
     explicit: frozenset[str] = frozenset()
     findings: tuple[Finding, ...] = ()
+    ordered: frozenset[str] = frozenset()
 
 
 def explain_left_out(findings: Iterable[Finding]) -> dict[str, str]:

@@ -123,7 +123,8 @@ def _convert_categorical(series: nw.Series[Any]) -> RawColumn:
     if series.implementation.is_polars():
         return _convert_polars_categorical(native)
     if series.implementation.is_pandas() and hasattr(native, "cat"):
-        return Labels(native.cat.categories.tolist(), native.cat.codes.to_numpy(), declared=True)
+        labels, codes = native.cat.categories.tolist(), native.cat.codes.to_numpy()
+        return Labels(labels, codes, declared=True, ordered=bool(native.cat.ordered))
     return _convert_text(series)
 
 
@@ -133,7 +134,7 @@ def _convert_polars_categorical(native: Any) -> Labels:
     if type(native.dtype).__name__ != "Enum" or categories is None:
         return _intern_polars_text(native.cast(str))
     codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
-    return Labels(categories.to_list(), codes, declared=True)
+    return Labels(categories.to_list(), codes, declared=True, ordered=True)
 
 
 def _convert_text(series: nw.Series[Any]) -> RawColumn:

@@ -35,13 +35,15 @@ class Labels:
     """A column in dictionary form.
 
     ``codes[i]`` is the position of row i's label, or -1 if row i has none. ``declared`` says
-    that the labels are all the states in their intended order, seen or not.
+    that the labels are all the states in their intended order, seen or not; ``ordered`` that the
+    source says that one is more than the other.
     """
 
     labels: Sequence[object]
     codes: Codes
     declared: bool = False
     kind: Kind | None = None
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,45 @@ def order_states(names: Iterable[str]) -> list[str]:
     return sorted(listed, key=_split_numbers)
 
 
+def place_states(states: Sequence[str], is_declared: bool = False) -> list[float] | None:
+    """Place the states of a column on a line, if their order says something.
+
+    Numbers are their own places. Words of a known scale, bands, and states in an order that
+    somebody must have given, because it is not the usual one, are numbered.
+
+    Parameters
+    ----------
+    states
+        In the order of a column.
+    is_declared
+        Whether the order is known to be meant.
+
+    Returns
+    -------
+    places
+        Those of answers such as "don't know" are NaN. None if there is no order.
+
+    Examples
+    --------
+    >>> place_states(["1", "2", "4"]), place_states(["never", "often", "don't know"])
+    ([1.0, 2.0, 4.0], [0.0, 1.0, nan])
+    >>> place_states(["blue", "green", "red"]) is None, place_states(["small", "huge", "any"])
+    (True, [0.0, 1.0, 2.0])
+    """
+    listed = list(states)
+    numbers = [read_exactly(state) for state in listed]
+    if all(number is not None for number in numbers) and listed == order_states(listed):
+        return [float(number) for number in numbers if number is not None]
+    is_known = _place_on_scale(listed) or _place_bands(listed)
+    if not (is_known or is_declared or listed != order_states(listed)):
+        return None
+    last = _list_no_answers()
+    return [
+        math.nan if _simplify_words(state) in last else float(place)
+        for place, state in enumerate(listed)
+    ]
+
+
 def _split_numbers(name: str) -> tuple[list[tuple[str, int]], str]:
     """Texts and whole numbers in turn, so that ``a9`` comes before ``a10``."""
     parts = re.split(r"([0-9]{1,18})", name)

@@ -7,6 +7,7 @@ posterior is computed anew for each number of columns.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from latentforest.inference.pair_tables import PairTables, is_tree_like
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.model.gaussian import Joint, find_components, join_gaussians
+from latentforest.model.graphs import find_way
 from latentforest.model.network import Network
 
 N_ROWS = 4000  # of the sample
@@ -99,18 +101,7 @@ class _Known:
     sample: SampledInformation
     latent: str
     into: dict[str, dict[str, FloatArray]] = field(default_factory=dict)
-    numbers: dict[str, float] = field(default_factory=dict)
-    toward: dict[str, str] = field(default_factory=dict)
     seen: dict[int, list[str]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        structure, reached = self.sample._network.structure, [self.latent]
-        categorical = set(self.sample._tables.names)
-        for name in reached:
-            for other in structure.neighbours(name):
-                if other in categorical and other != self.toward.get(name):
-                    self.toward[other] = name
-                    reached.append(other)
 
     def add(self, name: str) -> FloatArray:
         """Get to know one more column; return the posterior of the latent variable."""
@@ -138,13 +129,12 @@ class _Known:
     def _put(self, name: str, source: str, likelihood: FloatArray) -> None:
         """Set what a variable gets from one side, and all messages from there on."""
         self.into.setdefault(name, {})[source] = likelihood
-        while name in self.toward:
-            after = self.toward[name]
+        way = find_way(self.sample._network.structure, name, self.latent) or ()
+        for name, after in itertools.pairwise(way):
             joint = self.sample._tables.joint(after, name)
             total = joint.sum(axis=1, keepdims=True)
             given = joint / np.where(total > 0, total, 1.0)
             self.into.setdefault(after, {})[name] = self._multiply(name) @ given.T
-            name = after
 
     def _multiply(self, name: str) -> FloatArray:
         product: FloatArray = np.ones(1)

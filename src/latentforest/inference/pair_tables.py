@@ -81,6 +81,7 @@ class TreeTables:
         self.inner = tuple(name for name in self.names if _is_inner(structure, name))
         self._places = _place(structure, self.inner)
         self._joint = self._join_inner()
+        self._listed: tuple[tuple[str, ...], LongArray, LongArray] | None = None
         self._tables = {name: network.table_view(name) for name in self.names}
         self._marginals = {name: self._find_marginal(name) for name in self.names}
 
@@ -138,27 +139,31 @@ class TreeTables:
     def information(self, name: str, others: Sequence[str]) -> FloatArray:
         if name not in self._places:
             return np.array([information_in(self.joint(name, other)) for other in others])
-        _, wide, places = self._wide
-        rows = wide[self._places[name]]
         if not len(others):
             return np.zeros(0)
-        states = np.concatenate([np.r_[places[other]] for other in others])
-        sizes = [places[other].stop - places[other].start for other in others]
-        starts = np.cumsum([0, *sizes[:-1]])
-        joint = rows[:, states]
+        states, starts = self._list_states(tuple(others))
+        joint = self._wide[1][self._places[name]][:, states]
         terms = xlogy(joint, joint).sum(axis=0) - xlogy(joint.sum(axis=0), joint.sum(axis=0))
         own = self.marginal(name)
         nats = np.add.reduceat(terms, starts) - xlogy(own, own).sum()
         return np.asarray(np.maximum(nats * BITS, 0.0))
+
+    def _list_states(self, names: tuple[str, ...]) -> tuple[LongArray, LongArray]:
+        """Where the states of some variables are among all, and where those of each begin."""
+        if self._listed is None or self._listed[0] != names:
+            places = [self._wide[2][name] for name in names]
+            states = np.concatenate([np.arange(each.start, each.stop) for each in places])
+            sizes = [each.stop - each.start for each in places]
+            self._listed = names, states, np.cumsum([0, *sizes[:-1]])
+        return self._listed[1:]
 
     def columns_by_columns(self, first: Sequence[str], second: Sequence[str]) -> FloatArray:
         """Probabilities of all states of some leaves with all states of others, side by side.
 
         A variable with itself is not what this gives.
         """
-        emission, wide, places = self._wide
-        left = np.concatenate([np.r_[places[name]] for name in first])
-        right = np.concatenate([np.r_[places[name]] for name in second])
+        emission, wide, _ = self._wide
+        left, right = (self._list_states(tuple(some))[0] for some in (first, second))
         return np.asarray(emission[:, left].T @ wide[:, right])
 
 

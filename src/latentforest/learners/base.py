@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from latentforest.data import Dataset, Variable, encode_like
+from latentforest.data.findings import Origin
 from latentforest.data.lookup import list_briefly
 from latentforest.data.recipe import Recipe
 from latentforest.data.table import Table
@@ -62,6 +63,7 @@ from latentforest.learners.recording import describe_fit
 from latentforest.learners.row_table import RowTable, tabulate_rows
 from latentforest.model import Network, Structure
 from latentforest.model.state_edits import add_states, drop_states
+from latentforest.model.state_order import order_states
 from latentforest.scores.criteria import FitSummary, bic
 from latentforest.scores.goodness import goodness_of_fit
 
@@ -196,6 +198,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
             data = PatternedData(dataset, self.n_jobs)
             work = Work(given, dataset, data, seed, say, deadline)
             learned = learn_in_any_case(self._learn, self._learn_simplest, work)
+            learned = self._arrange(learned, declared.origin)
             left = make_late(work) if learned.attributes["interrupted"] else work
             network, is_over = hurry(left, lambda work: self._complete(work, learned))
             learned = mark_interrupted(learned) if is_over else learned
@@ -218,6 +221,11 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.seconds_ = time.monotonic() - began
         self.network_ = network.with_about(describe_fit(self, declared))
         return self
+
+    def _arrange(self, learned: Learned, origin: Origin | None) -> Learned:
+        """Put the states of latent variables in an order that says something."""
+        declared = frozenset[str]() if origin is None else origin.ordered
+        return replace(learned, network=order_states(learned.network, declared))
 
     def _stated_columns(self) -> Collection[str]:
         """Columns of which all states count, because the user gave pseudo-counts of each."""

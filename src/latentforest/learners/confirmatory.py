@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentforest.data import Dataset, Variable, encode_like
+from latentforest.data.findings import Origin
 from latentforest.data.lookup import list_briefly
 from latentforest.data.table import Table
 from latentforest.errors import LatentForestWarning, ModelError, ParameterError
@@ -69,7 +70,7 @@ class ConfirmatoryModel(LatentLearner):
     Attributes
     ----------
     network_, log_likelihood_, n_parameters_, bic_, history_
-        As for every learner. States of latent variables are sorted, the largest first.
+        As for every learner.
     monitor_
         How EM went.
     interrupted_
@@ -146,8 +147,6 @@ class ConfirmatoryModel(LatentLearner):
         result = self._fit(work, engine, self._make_starts(work, engine, model), settings)
         warn_of_bounds(result)
         network = Network(structure, result.parameters)
-        if isinstance(model, Structure):
-            network = order_states(network)
         row = {
             "log_likelihood": result.log_likelihood,
             "n_parameters": network.dimension,
@@ -164,6 +163,11 @@ class ConfirmatoryModel(LatentLearner):
             Table.from_rows([row]),
             {"monitor": result.monitor, "interrupted": result.monitor.was_interrupted},
         )
+
+    def _arrange(self, learned: Learned, origin: Origin | None) -> Learned:
+        """Leave the states of a network that was given as they are."""
+        is_given = isinstance(_open(self.structure), Network)
+        return learned if is_given else super()._arrange(learned, origin)
 
     def _check(self) -> EMSettings:
         """Refuse settings that make no sense before any work is done."""
@@ -220,15 +224,6 @@ def fit(
     └── A (2), B (2), C (2), D (2)
     """
     return ConfirmatoryModel(structure, **settings).fit(data, sample_weight=sample_weight)
-
-
-def order_states(network: Network) -> Network:
-    """Sort the states of every latent variable by their probability, the largest first."""
-    for name in network.latents:
-        sizes = network.marginal(name)
-        order = sorted(range(len(sizes)), key=lambda k: -round(float(sizes[k]), 12))
-        network = network.relabelled(name, order)
-    return network
 
 
 def _open(stated: Stated) -> Stated:

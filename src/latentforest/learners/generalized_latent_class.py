@@ -20,7 +20,6 @@ from latentforest.estimation.em import EMSettings
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.forest import PatternedData
 from latentforest.learners.base import Learned, NetworkLearner, Work
-from latentforest.learners.confirmatory import order_states
 from latentforest.learners.finish import finish
 from latentforest.learners.glc_settings import (
     Links,
@@ -134,9 +133,9 @@ class GeneralizedLatentClass(LatentTreeLearner):
     Attributes
     ----------
     network_, bic_, log_likelihood_, n_parameters_
-        The best model. States of latent variables are sorted, the largest first.
+        The best model.
     history_
-        One row for each step: phase, operator, where, whether it led to the result, scores,
+        One row for each step: phase, operator, variables, whether it led to the result, scores,
         candidates, fits of EM so far, seconds.
     n_fits_
         Runs of EM, local ones included.
@@ -290,7 +289,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
             "without_latents": without,
         }
         history = Table.from_rows(search.rows)
-        return Learned(order_states(network), result.log_likelihood, history, attributes)
+        return Learned(network, result.log_likelihood, history, attributes)
 
     def _open(self, work: Work, rules: GlcRules) -> GlcSearch:
         table = sort_rows(work.table.select(sorted(find_varying(work.table))).merged()[0])

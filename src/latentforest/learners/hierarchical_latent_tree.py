@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.data import Dataset, Variable
+from latentforest.data.findings import Origin
 from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
@@ -145,6 +146,10 @@ class HierarchicalLatentTree(LatentTreeLearner):
         progress: Progress = None,
     ) -> None:
         self._keep(locals())
+
+    def _arrange(self, learned: Learned, origin: Origin | None) -> Learned:
+        """Leave the states as they are: the first says that the topic is not there."""
+        return learned
 
     def _learn_tree(self, work: Work) -> Learned:
         """HLTA(D, τ, μ, δ): flat models, stacked; then EM on the whole."""

@@ -10,9 +10,10 @@ import os
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from latentforest.data.findings import Origin
 from latentforest.data.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.conjugate_priors import Experts, Priors, read_priors
@@ -37,7 +38,7 @@ from latentforest.search.incremental.states import introduce_state, remove_state
 from latentforest.search.incremental.tree import GrowingTree, fit_tree
 from latentforest.ties import choose_best, is_higher
 
-STEP = ("step", "operator", "parent", "child", "n_states", "p_elbo", "candidates", "seconds")
+STEP = ("step", "operator", "variables", "n_states", "p_elbo", "candidates", "seconds")
 SAY_EVERY = 50  # candidates
 N_ROUNDS = 3  # of growing with other strengths of the priors
 
@@ -116,7 +117,8 @@ class IncrementalForest(LatentLearner):
     prior_strengths_
         How many observations the prior of each column was worth.
     history_
-        One row for each step.
+        One row for each step. ``variables`` are parent and child of a new arc (``AA``), or a new
+        latent variable and its two children (``NA``).
     interrupted_
         True after Ctrl-C.
     stopped_
@@ -289,11 +291,16 @@ class IncrementalForest(LatentLearner):
         )
         return Associations(work.table, settings, lambda: _check_time(work))
 
+    def _arrange(self, learned: Learned, origin: Origin | None) -> Learned:
+        """Put the states in order, those of ``posterior_`` too."""
+        arranged = super()._arrange(learned, origin)
+        posterior = {"posterior": dict(arranged.network.posterior or {})}
+        return replace(arranged, attributes=arranged.attributes | posterior)
+
     def _finish(self, work: Work, grown: _GrownForest, end: dict[str, Any]) -> Learned:
         m, history = grown.forest, grown.history
         network = PosteriorNetwork(m.structure(), m.posteriors())
         attributes = {
-            "posterior": dict(network.posterior),
             "elbo": sum(tree.bound for tree in m.trees.values()),
             "p_elbo": m.score,
             "predictive_log_likelihood": Rows(network, work.data).log_likelihood(),
@@ -336,8 +343,7 @@ def _describe(step: int, move: Move, tree: GrowingTree, m: GrowingForest) -> dic
     return {
         "step": step,
         "operator": move.candidate.operator,
-        "parent": tree.root if is_node else a,
-        "child": f"{a}, {b}" if is_node else b,
+        "variables": [tree.root, a, b] if is_node else [a, b],
         "n_states": tree.structure.shape(tree.root)[-1] if tree.top.variable.latent else 0,
         "p_elbo": m.score,
     }

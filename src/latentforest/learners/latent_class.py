@@ -143,7 +143,7 @@ class LatentClass(LatentLearner):
     direct_effects_
         Pairs of columns with a link in the chosen model.
     class_sizes_
-        Share of the rows in each class, largest first.
+        Share of the rows in each class.
     monitor_
         How EM went for the chosen model.
     bivariate_residuals_
@@ -231,7 +231,6 @@ class LatentClass(LatentLearner):
             attributes={
                 "n_states": best.n_states,
                 "direct_effects": best.effects,
-                "class_sizes": best.network.table_view(best.network.latents[0]),
                 "monitor": best.result.monitor,
                 "bivariate_residuals": best.residuals,
                 "interrupted": False,
@@ -254,6 +253,12 @@ class LatentClass(LatentLearner):
         asked = _read_counts(self.n_states, self.max_states)
         greedy, tried = isinstance(self.n_states, str), self.history_["n_states"]
         return tuple(note_edge_of_range(self.n_states_, tried, asked, greedy))
+
+    @property
+    def class_sizes_(self) -> FloatArray:
+        """Share of the rows in each class."""
+        check_is_fitted(self, "network_")
+        return self.network_.table_view(self.network_.latents[0])
 
     @property
     def fit_table_(self) -> Table:
@@ -325,7 +330,7 @@ class LatentClass(LatentLearner):
         settings = EMSettings(self.max_iterations, self.tolerance, bool(self.accelerate))
         result = fit(engine, starts, prior, settings, tell, work.deadline)
         n_tied = _count_equal(structure, self.covariance)
-        network = order_classes(Network(structure, result.parameters, n_tied))
+        network = Network(structure, result.parameters, n_tied)
         residuals = compute_bivariate_residuals(network, work.data)
         row, summary = _describe(engine, network, result, residuals)
         if self.direct_effects == "auto" or effects:
@@ -473,16 +478,6 @@ def _count_equal(structure: Structure, covariance: str) -> int:
 def _names_of_the_class() -> Iterator[str]:
     yield from ("class", "latent_class")
     yield from (f"latent_class_{i}" for i in itertools.count(2))
-
-
-def order_classes(network: Network) -> Network:
-    """Sort the classes by size, largest first; equal ones by their tables."""
-    name = network.latents[0]
-    sizes = network.table_view(name)
-    tables = [network.table_view(column) for column in network.observed]
-    profile = np.concatenate([table.reshape(len(sizes), -1) for table in tables], axis=1)
-    keys = [(-round(float(size), 12), *row) for size, row in zip(sizes, profile, strict=True)]
-    return network.relabelled(name, sorted(range(len(sizes)), key=lambda k: keys[k]))
 
 
 def _describe(

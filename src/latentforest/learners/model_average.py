@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from latentforest.data import Dataset
+from latentforest.data.findings import Origin
 from latentforest.data.table import Table
 from latentforest.errors import LatentForestWarning, ParameterError
 from latentforest.inference.forest import PatternedData
@@ -24,6 +25,7 @@ from latentforest.learners.posterior_means import ParameterPrior, estimate_means
 from latentforest.learners.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.state_edits import add_states
+from latentforest.model.state_order import order_states
 from latentforest.scores.edge_strengths import draw_edges, find_threshold, measure_edges
 from latentforest.search.averaging.identity import describe_model
 from latentforest.ties import find_best
@@ -229,6 +231,12 @@ class ModelAverage(NetworkLearner):
                 numbers_[place] = number
         weights = np.array([weight for weight, _, _ in found])
         return numbers_, [best for _, best, _ in found], weights / weights.sum()
+
+    def _arrange(self, learned: Learned, origin: Origin | None) -> Learned:
+        declared = frozenset[str]() if origin is None else origin.ordered
+        models = learned.attributes["models"]
+        models[:] = [order_states(each, declared) for each in models]
+        return replace(learned, network=models[0])
 
     def _complete(self, work: Work, learned: Learned) -> Network:
         """Give all models the states that were declared, with the prior's share for new rows."""

@@ -13,6 +13,7 @@ from latentforest.learners.base import NetworkLearner, Work
 from latentforest.learners.interruption import fit_start
 from latentforest.learners.registry import START_LEARNERS
 from latentforest.model import Network
+from latentforest.model.about import NOTHING
 from latentforest.model.document import to_document
 from latentforest.search.regularity import find_irregular
 from latentforest.search.trees.initial import make_regular, open_pouches
@@ -69,10 +70,10 @@ def find_start(start: Any, work: Work, settings: dict[str, Any]) -> Network | No
 def describe_start(start: Any) -> Any:
     """Describe a start so that a checkpoint can be recognized."""
     if isinstance(start, Network):
-        return to_document(start)
+        return _describe_network(start)
     if isinstance(start, NetworkLearner):
         if hasattr(start, "network_"):
-            return to_document(start.network_)
+            return _describe_network(start.network_)
         return {"learner": type(start).__name__, "settings": repr(start.get_params())}
     return start
 
@@ -112,3 +113,8 @@ def _find_class(name: str) -> Any:
         known = ", ".join(START_LEARNERS)
         raise ParameterError(f"start: there is no learner {name!r}; known are {known}")
     return START_LEARNERS[name].load()
+
+
+def _describe_network(network: Network) -> dict[str, Any]:
+    """A network without its record, which has times in it."""
+    return to_document(network.with_about(NOTHING))

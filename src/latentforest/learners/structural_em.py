@@ -23,13 +23,13 @@ from latentforest.inference.posterior_completions import warn_of_left_out
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
-from latentforest.learners.confirmatory import order_states
 from latentforest.learners.finish import finish
 from latentforest.learners.interruption import conclude
 from latentforest.learners.progress import Progress
 from latentforest.learners.structural_settings import check_settings, read_latents
 from latentforest.model import Network, Structure
 from latentforest.scores.families import FamilyPrior
+from latentforest.search.changes import Change
 from latentforest.search.dags.family_scores import Arc
 from latentforest.search.dags.search import DagSearchSettings
 from latentforest.search.ended import SearchEnded
@@ -121,15 +121,14 @@ class StructuralEM(LatentLearner):
     Attributes
     ----------
     network_, log_likelihood_, n_parameters_, bic_
-        The best network; states that do not occur are not counted. States of latent variables are
-        sorted, the largest first.
+        The best network; states that do not occur are not counted.
     score_
         The criterion's value on the observed cells; BIC if it has none.
     cpdag_
         The equivalence class of its structure.
     history_
-        One row for each network that was fitted: run, phase, operator, where, whether it is on the
-        way to the result, scores, runs of EM and seconds so far.
+        One row for each network that was fitted: run, phase, operator, variables, whether it is on
+        the way to the result, scores, runs of EM and seconds so far.
     n_fits_
         Runs of EM.
     left_out_
@@ -229,13 +228,15 @@ class StructuralEM(LatentLearner):
         """Climb from a forest, from the empty network, and from changed copies of the best."""
         fits, constraints = search.fits, search.steps.read_constraints(tuple(columns))
         if not fits.table.has_missing:
-            return self._climb(search, search.begin(columns, constraints.required, "no arcs"))
+            return self._climb(
+                search, search.begin(columns, constraints.required, Change("no arcs"))
+            )
         forest = span_columns(fits.table, constraints, fits.data.n_jobs)
-        found = [self._climb(search, search.begin(columns, forest, "forest"))]
+        found = [self._climb(search, search.begin(columns, forest, Change("forest")))]
         for restart in range(self._count_restarts(search)):
             best = choose_best(found, lambda model: model.score)
             if restart == 1:
-                start = search.begin(columns, constraints.required, "no arcs")
+                start = search.begin(columns, constraints.required, Change("no arcs"))
             else:
                 start = self._perturb(search, best, np.random.default_rng([seed, restart]))
             found.append(self._climb(search, start))
@@ -259,7 +260,7 @@ class StructuralEM(LatentLearner):
         return search.begin(
             variables,
             changed,
-            "changed arcs of the best network",
+            Change("changed arcs"),
             lambda structure: count_completed(structure, completed),
             model,
         )
@@ -284,9 +285,8 @@ class StructuralEM(LatentLearner):
             else:
                 below, arcs = draw_below(latents, table.names, generator), forest
             parents = hang_columns(arcs, variables, below, constraints)
-            start = self._begin_hidden(
-                search, variables, parents, "latent variables above columns", seed + restart
-            )
+            what = Change("latents above columns", latents)
+            start = self._begin_hidden(search, variables, parents, what, seed + restart)
             found.append(self._climb(search, start))
         return choose_best(found, lambda model: model.score)
 
@@ -295,7 +295,7 @@ class StructuralEM(LatentLearner):
         search: StructuralSearch,
         variables: Sequence[Variable],
         parents: Sequence[Mask],
-        what: str,
+        what: Change,
         seed: int,
         origin: ScoredNetwork | None = None,
     ) -> ScoredNetwork:
@@ -338,9 +338,8 @@ class StructuralEM(LatentLearner):
     ) -> Iterator[ScoredNetwork]:
         for number, candidate in enumerate(list_candidates(model.structure, self.max_states)):
             parents = _obey(search, candidate)
-            what = candidate.description
             yield self._begin_hidden(
-                search, candidate.variables, parents, what, seed + number, model
+                search, candidate.variables, parents, candidate.change, seed + number, model
             )
 
     def _drop_idle(self, search: StructuralSearch, model: ScoredNetwork) -> ScoredNetwork:
@@ -353,7 +352,7 @@ class StructuralEM(LatentLearner):
         start = search.begin(
             structure.variables,
             parents,
-            f"without {', '.join(idle)}",
+            Change("node deletion", tuple(idle)),
             lambda new: transfer(new, model.structure, model.network.parameters),
             model,
         )
@@ -442,7 +441,7 @@ class StructuralEM(LatentLearner):
             "interrupted": was_interrupted or result.monitor.was_interrupted,
             "stopped": stopped,
         }
-        return Learned(order_states(network), result.log_likelihood, search.history, attributes)
+        return Learned(network, result.log_likelihood, search.history, attributes)
 
     def _finish(
         self, work: Work, network: Network, best: ScoredNetwork, was_interrupted: bool

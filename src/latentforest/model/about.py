@@ -41,11 +41,13 @@ class About:
             None if self.record is None else self.record.renamed(mapping),
         )
 
-    def relabelled(self, name: str, states: Sequence[str], order: Sequence[int]) -> About:
-        """What stays true when the states of a latent variable change places."""
-        if name not in self.labels.states:
-            return self
-        return replace(self, labels=self.labels.reordered(name, states, order))
+    def reordered(self, orders: Mapping[str, Sequence[int]], structure: Structure) -> About:
+        """What stays true when states of latent variables change places."""
+        labels = self.labels
+        for name, order in orders.items():
+            if name in labels.states:
+                labels = labels.reordered(name, structure.states(name), order)
+        return replace(self, labels=labels)
 
     def select(self, variables: Sequence[Variable]) -> About:
         """What stays true when there are fewer states or variables."""

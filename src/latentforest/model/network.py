@@ -349,14 +349,19 @@ class Network:
         order
             Codes of the old states: new state ``k`` is old state ``order[k]``.
         """
-        relabelled = transform.relabel(self._structure, self._parameters, name, order)
+        return self.reordered({name: order})
+
+    def reordered(self, orders: transform.Orders) -> Network:
+        """Return the network with the states of several latent variables in another order.
+
+        ``orders`` has for each of them what `relabelled` takes.
+        """
+        relabelled = transform.relabel(self._structure, self._parameters, orders)
         predictive = self._predictive
         if predictive is not None:
-            predictive = transform.relabel(self._structure, predictive, name, order)
+            predictive = transform.relabel(self._structure, predictive, orders)
         network = Network(self._structure, relabelled, self._n_tied, predictive)
-        return self._tell(
-            network, self._about.relabelled(name, self._structure.states(name), order)
-        )
+        return self._tell(network, self._about.reordered(orders, self._structure))
 
     def renamed(self, mapping: Mapping[str, str]) -> Network:
         """Return the network with other names for the variables mentioned."""

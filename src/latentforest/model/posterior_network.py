@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -87,15 +87,18 @@ class PosteriorNetwork(Network):
 
     def relabelled(self, name: str, order: Sequence[int]) -> PosteriorNetwork:
         """Return the network with the states of a latent variable in another order."""
-        parameters = transform.relabel(self._structure, self._parameters, name, order)
-        codes, posterior = list(order), dict(self._posterior)
-        posterior[name] = _map_arrays(posterior[name], lambda array: array[..., codes])
-        for child in self._structure.children(name):
-            posterior[child] = _map_arrays(posterior[child], lambda array: array[codes])
+        return self.reordered({name: order})
+
+    def reordered(self, orders: transform.Orders) -> PosteriorNetwork:
+        """Return the network with the states of several latent variables in another order."""
+        parameters = transform.relabel(self._structure, self._parameters, orders)
+        posterior = dict(self._posterior)
+        for name, order in orders.items():
+            posterior[name] = _take_states(posterior[name], order, -1)
+            for child in self._structure.children(name):
+                posterior[child] = _take_states(posterior[child], order, 0)
         network = PosteriorNetwork(self._structure, posterior, parameters)
-        return self._tell(
-            network, self._about.relabelled(name, self._structure.states(name), order)
-        )
+        return self._tell(network, self._about.reordered(orders, self._structure))
 
     def _check_agreement(self, expected: Floats) -> None:
         """Refuse parameters that are not those expected under the posterior."""
@@ -254,11 +257,12 @@ def _expect(structure: Structure, posterior: Mapping[str, Conjugate]) -> Floats:
     return pack_tables(structure, tables)
 
 
-def _map_arrays(family: Conjugate, change: Callable[[Floats], Floats]) -> Conjugate:
+def _take_states(family: Conjugate, order: Sequence[int], axis: int) -> Conjugate:
+    """Put the states along an axis of all arrays in another order."""
     arrays = {}
     for field in fields(family):
         array = np.asarray(getattr(family, field.name))
-        arrays[field.name] = change(array) if array.ndim else array
+        arrays[field.name] = array.take(list(order), axis) if array.ndim else array
     return build_family(type(family), arrays)
 
 

@@ -82,16 +82,21 @@ def _normalise_rows(table: Floats) -> Floats:
     return rows
 
 
-def relabel(structure: Structure, parameters: Floats, name: str, order: Sequence[int]) -> Floats:
-    """Return the parameters with the states of a latent variable in another order."""
-    codes = _read_order(structure, name, order)
+Orders = Mapping[str, Sequence[int]]  # of states: new state k is old state order[k]
+
+
+def relabel(structure: Structure, parameters: Floats, orders: Orders) -> Floats:
+    """Return the parameters with the states of some latent variables in another order."""
+    codes = {name: _read_order(structure, name, order) for name, order in orders.items()}
     flat = parameters.copy()
-    own = structure.table_view(parameters, name)
-    structure.table_view(flat, name)[...] = own.take(codes, axis=-1)
-    for child in structure.children(name):
-        axis = structure.categorical_parents(child).index(name)
-        table = structure.table_view(parameters, child)
-        structure.table_view(flat, child)[...] = table.take(codes, axis=axis)
+    for name in {*codes, *(child for each in codes for child in structure.children(each))}:
+        table = structure.table_view(parameters, name)
+        for axis, parent in enumerate(structure.categorical_parents(name)):
+            if parent in codes:
+                table = table.take(codes[parent], axis=axis)
+        if name in codes:
+            table = table.take(codes[name], axis=-1)
+        structure.table_view(flat, name)[...] = table
     return flat
 
 

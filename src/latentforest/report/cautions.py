@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.inference.columns import summarize
-from latentforest.learners.registry import CLASSES, LEARNERS, NO_LATENTS
+from latentforest.learners.registry import LEARNERS
 from latentforest.report.subject import Subject
 from latentforest.report.wording import (
     Span,
@@ -28,6 +28,8 @@ FEW_PER_PARAMETER = 5.0  # rows for each free parameter
 BOUNDARY = 0.01  # a probability that stands for fewer rows than this counts as zero
 AT_FLOOR = 1.01  # a variance up to so many times the least one is at its floor
 MOST_NAMED = 3
+NOT_GREEDY = ("LatentClass", "ChowLiu", "Independence")
+SAME, SAME_SHARE = 0.01, 1e-7  # log-likelihoods that differ by less are the same solution
 
 Content = Mapping[str, Any]
 
@@ -100,7 +102,7 @@ def _warn_of_other_table(subject: Subject, content: Content) -> dict[str, Any] |
 def _warn_of_impossible_rows(subject: Subject, content: Content) -> dict[str, Any] | None:
     if subject.data is None:
         return None
-    weight = float(subject.weights[subject.impossible].sum())
+    weight = float(subject.weights[subject.assignments.impossible].sum())
     unseen = int(subject.data.unseen_rows.sum())
     if not weight and not unseen:
         return None
@@ -203,48 +205,66 @@ def _warn_of_residual(subject: Subject, content: Content) -> dict[str, Any] | No
 def _warn_of_one_run(subject: Subject, content: Content) -> dict[str, Any] | None:
     record = subject.record
     entry = next((each for each in LEARNERS if record and each.name == record.learner), None)
-    if record is None or entry is None or not _is_greedy(entry.name, entry.family):
+    if record is None or entry is None or entry.name in NOT_GREEDY:
         return None
-    runs = record.settings.get("n_runs")
-    n_runs = int(runs) if isinstance(runs, int) else 1
     what = "tree" if subject.network.structure.is_forest else "network"
+    scores = [row["score"] for row in record.history if "run" in row and "operator" not in row]
+    if len(scores) > 1:
+        return _warn_of_runs(scores, what)
+    runs = record.settings.get("n_runs")
+    if isinstance(runs, int) and runs > 1:
+        head = f"{count_in_words(runs, 'run')}, greedy."
+        text = (
+            f"The best of {runs} runs is shown, each of which ends where no single step helps. "
+            f"Other seeds may end at a different {what}."
+        )
+        return _warn("greedy", head, text, "reproduce", None, "Run again")
     text = (
         f"The search ends where no single step helps. Another seed may end at a different {what}; "
         "nothing here says how different."
     )
-    head = "One run, greedy."
-    if n_runs > 1:
-        head = f"{count_in_words(n_runs, 'run')}, greedy."
-        text = (
-            f"The best of {n_runs} runs is shown, each of which ends where no single step helps. "
-            f"Other seeds may end at a different {what}."
-        )
-    return _warn("greedy", head, text, "reproduce", None, "Run again")
+    return _warn("greedy", "One run, greedy.", text, "reproduce", None, "Run again")
 
 
-def _is_greedy(name: str, family: str) -> bool:
-    if name in ("LatentClass", "ChowLiu", "Independence"):
-        return False
-    return family not in (CLASSES, NO_LATENTS) or name not in ("LatentClass",)
+def _warn_of_runs(scores: Sequence[float], what: str) -> dict[str, Any] | None:
+    """Several runs of one search: was the best result found again?"""
+    best = max(scores)
+    n_same = sum(score >= best - SAME - SAME_SHARE * abs(best) for score in scores)
+    if n_same > 1:
+        return None
+    text = (
+        f"One of {count(len(scores), 'run')} of the search ended at this {what}, the others at "
+        "worse ones. More runs may find a better one."
+    )
+    head = f"The best {what} was found once."
+    return _warn("starts", head, text, "reproduce", None, "Run again")
 
 
 def _warn_of_starts(subject: Subject, content: Content) -> dict[str, Any] | None:
-    """The best local maximum was reached from one start only, where that is known."""
+    """The same model with other seeds, where it was fitted: was the solution found again?"""
     record = subject.record
-    rows = [] if record is None else [row for row in record.history if "n_best_starts" in row]
-    n_states = [len(subject.network.structure.states(name)) for name in subject.network.latents]
-    rows = [row for row in rows if row.get("n_states") in n_states]
-    if not rows or rows[-1]["n_best_starts"] is None or rows[-1]["n_best_starts"] > 1:
+    found = [each for each in subject.comparisons or () if each.get("is_again")]
+    if not found or record is None or record.log_likelihood is None:
         return None
-    tried = rows[-1].get("n_starts")
-    of = "" if tried is None else f" of {write_number(tried)}"
-    text = (
-        f"Only one{of} starts of EM led to this solution. Another solution may be better; more "
-        "starts would tell."
-    )
-    return _warn(
-        "starts", "The best solution was found once.", text, "reproduce", None, "Run again"
-    )
+    slack = SAME + SAME_SHARE * abs(record.log_likelihood)
+    gains = [float(each["log_likelihood"]) - record.log_likelihood for each in found]
+    n_same = sum(gain >= -slack for gain in gains)
+    runs = f"{write_number(len(gains))} further runs from other seeds"
+    if max(gains) > slack:
+        head = "A better solution of the same model is known."
+        text = (
+            f"One of {runs} reached a log-likelihood that is higher by {write_small(max(gains))}. "
+            "Fit it again with more starts."
+        )
+    elif not n_same:
+        head = "The solution was not found again."
+        text = (
+            f"None of {runs} reached its log-likelihood; the best fell short by "
+            f"{write_small(-max(gains))}. It may be a local maximum; more starts would tell."
+        )
+    else:
+        return None
+    return _warn("starts", head, text, "reproduce", None, "Run again")
 
 
 def _warn_of_dimension(subject: Subject, content: Content) -> dict[str, Any] | None:

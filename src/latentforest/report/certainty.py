@@ -15,10 +15,9 @@ N_BINS = 20
 SLACK = 1e-9  # rounding that must not decide on which side of a border a row is
 
 
-def measure_clear(posterior: FloatArray, weights: FloatArray, least: float = CLEAR) -> float:
-    """Share of the rows, by weight, whose likeliest state has at least some probability."""
-    is_clear = posterior.max(axis=1) >= least - SLACK
-    return float(weights @ is_clear / weights.sum())
+def measure_clear(top: FloatArray, weights: FloatArray) -> float:
+    """Share of the rows, by weight, whose likeliest state has enough probability."""
+    return float(weights @ (top >= CLEAR - SLACK) / weights.sum())
 
 
 def describe_certainty(subject: Subject) -> list[dict[str, Any]]:
@@ -26,11 +25,10 @@ def describe_certainty(subject: Subject) -> list[dict[str, Any]]:
     if subject.data is None:
         return []
     found = []
-    for name in subject.network.latents:
-        posterior = subject.posteriors[name]
-        top = np.ceil((posterior.max(axis=1) - SLACK) * N_BINS).astype(np.intp) - 1
-        bins = np.bincount(np.clip(top, 0, N_BINS - 1), subject.weights, minlength=N_BINS)
-        clear = measure_clear(posterior, subject.weights)
+    for name, rows in subject.assignments.latents.items():
+        places = np.ceil((rows.top - SLACK) * N_BINS).astype(np.intp) - 1
+        bins = np.bincount(np.clip(places, 0, N_BINS - 1), subject.weights, minlength=N_BINS)
+        clear = measure_clear(rows.top, subject.weights)
         found.append(
             {
                 "latent": subject.places[name],

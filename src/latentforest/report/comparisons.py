@@ -13,6 +13,7 @@ from latentforest.errors import DataError, LatentForestWarning, ModelError
 from latentforest.learners.base import NetworkLearner
 from latentforest.learners.registry import LEARNERS
 from latentforest.model.network import Network
+from latentforest.model.record import Record
 from latentforest.report.wording import count
 from latentforest.ties import is_higher
 
@@ -20,6 +21,8 @@ SECONDS = 30.0  # for all of them
 MOST_CLASSES = 12
 FALLS = 2  # numbers of classes without a better BIC after which no more are tried
 SHARE = 0.5  # of the time that is left, for bridged islands
+AGAIN = 5  # fits of the same latent class model with other seeds
+REPEATED = ("covariance", "prior", "max_iterations", "tolerance", "accelerate", "n_starts")
 
 Say = Callable[[str], None]
 Row = dict[str, Any]
@@ -62,10 +65,28 @@ def compare_with(
     network: Network, data: Dataset, seconds: float = SECONDS, say: Say | None = None
 ) -> list[Row]:
     """Fit other models to the columns of a network; what its learner has tried is not repeated."""
-    record, known = network.record, list[Row]()
-    if record is not None and record.learner == "LatentClass":
-        known = [dict(row) for row in record.history if row.get("bic") is not None]
-    return fit_comparisons(data.select(network.observed), seconds, say, known)
+    record, table = network.record, data.select(network.observed)
+    if record is None or record.learner != "LatentClass":
+        return fit_comparisons(table, seconds, say)
+    known = [dict(row) for row in record.history if row.get("bic") is not None]
+    deadline = time.monotonic() + seconds
+    again = _fit_again(record, network, table, deadline, say or _stay_silent)
+    return again + fit_comparisons(table, deadline - time.monotonic(), say, known)
+
+
+def _fit_again(
+    record: Record, network: Network, data: Dataset, deadline: float, say: Say
+) -> list[Row]:
+    """Fit the same latent class model with other seeds, to see whether it is found again."""
+    settings = {name: value for name, value in record.settings.items() if name in REPEATED}
+    settings["n_states"] = len(network.structure.states(network.latents[0]))
+    fits = _Fits(data, deadline, say)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LatentForestWarning)
+        for seed in range(1, AGAIN + 1):
+            chosen = settings | {"random_state": seed + (record.seed or 0)}
+            fits.fit("LatentClass", "The same model, another seed", None, **chosen)
+    return [row | {"n_states": None, "is_again": True} for row in fits.rows]
 
 
 def _stay_silent(text: str) -> None:
@@ -95,7 +116,7 @@ class _Fits:
             return None
         self.say(f"for comparison: {name}")
         entry = next(each for each in LEARNERS if each.name == learner)
-        model = entry.load()(random_state=0, time_limit=left * share, **settings)
+        model = entry.load()(**{"random_state": 0, "time_limit": left * share} | settings)
         if "smoothing" in model.get_params():
             model.set_params(smoothing=0)  # it meets no new rows
         try:

@@ -104,10 +104,20 @@ def describe(subject: Subject) -> dict[str, Any]:
         "reproduce": None,
         "missing": _say_missing(subject),
     }
+    _mark_order(content)
     words = describe_words(subject, content)
     content["words"] = words | {"warnings": list_warnings(subject, content)}
     content["reproduce"] = describe_reproduction(subject, content)
     return content
+
+
+def _mark_order(content: dict[str, Any]) -> None:
+    """Latent states have an order if the column has one that tells most about them."""
+    for profile in content["profiles"]:
+        if profile["columns"]:
+            best = content["variables"][profile["columns"][0]["variable"]]
+            is_ordered = best["kind"] == "continuous" or best["is_ordered"]
+            content["variables"][profile["latent"]]["is_ordered"] = is_ordered
 
 
 def _make_title(subject: Subject) -> str:

@@ -86,7 +86,7 @@ def _round(value: Any) -> Any:
 
 def _choose_others(subject: Subject) -> list[dict[str, Any]]:
     """Of the latent class models only the best one; the elbow shows all."""
-    others = [dict(each) for each in subject.comparisons or ()]
+    others = [dict(each) for each in subject.comparisons or () if not each.get("is_again")]
     classes = [each for each in others if each.get("n_states") is not None]
     best = max(classes, key=lambda each: each["bic"], default=None)
     return [each for each in others if each.get("n_states") is None or each is best]

@@ -11,6 +11,7 @@ import numpy as np
 from latentforest.inference.cumulative_information import N_ROWS, SampledInformation
 from latentforest.inference.pair_tables import entropy_of, is_tree_like
 from latentforest.kernels.types import FloatArray
+from latentforest.model.graphs import find_way
 from latentforest.report.mixtures import (
     draw_density,
     find_components,
@@ -68,15 +69,14 @@ class _Profiles:
 
     def _choose(self, latent: str) -> tuple[list[str], list[float]]:
         """The columns that tell most, with their bits."""
-        bits = dict(
-            zip(self.columns, self.subject.tables.information(latent, self.columns), strict=True)
-        )
-        best = sorted(bits, key=lambda name: -round(bits[name], 9))[: self.most_columns]
-        bits |= self._measure_numbers(latent, sorted((bits[name] for name in best), reverse=True))
+        found = self.subject.tables.information(latent, self.columns)
+        order = np.argsort(-found.round(9), kind="stable")[: self.most_columns]
+        bits = {self.columns[i]: float(found[i]) for i in order.tolist()}
+        bits |= self._measure_numbers(latent, list(bits.values()))
         best = sorted(bits, key=lambda name: -round(bits[name], 9))[: self.most_columns]
         least = WEAK * bits[best[0]] if best else 0.0
         kept = [n for i, n in enumerate(best) if i < LEAST_COLUMNS or bits[n] >= least]
-        return kept, [float(bits[name]) for name in kept]
+        return kept, [bits[name] for name in kept]
 
     def _measure_numbers(self, latent: str, found: list[float]) -> dict[str, float]:
         """Bits of continuous columns; those that cannot be among the best are not measured.
@@ -100,11 +100,11 @@ class _Profiles:
 
     def _describe(self, latent: str, names: Sequence[str], bits: Sequence[float]) -> dict[str, Any]:
         subject, sizes = self.subject, self.subject.tables.marginal(latent)
-        entropy, through = entropy_of(sizes), self._find_ways(latent)
+        entropy = entropy_of(sizes)
         together = self._add_up(latent, names, entropy)
         columns = []
         for place, name in enumerate(names):
-            way = through.get(name)
+            way = self._find_neighbour(latent, name)
             about = {
                 "variable": subject.places[name],
                 "bits": round_values(bits[place]),
@@ -142,20 +142,10 @@ class _Profiles:
         shares = [each / most if most > 0 else 0.0 for each in told.tolist()]
         return [*shares, *[None] * (len(names) - len(shares))]
 
-    def _find_ways(self, latent: str) -> dict[str, str]:
-        """Which neighbour of a latent variable stands on the way to each variable of its tree."""
-        if not self.structure.is_forest:
-            return {}
-        near, ways = set(self.structure.neighbours(latent)), dict[str, str]()
-        for branch in near:
-            waiting, seen = [branch], {latent, branch}
-            while waiting:
-                for other in self.structure.neighbours(waiting.pop()):
-                    if other not in seen:
-                        seen.add(other)
-                        waiting.append(other)
-                        ways[other] = branch
-        return ways
+    def _find_neighbour(self, latent: str, name: str) -> str | None:
+        """The neighbour of a latent variable that stands between it and a column of its tree."""
+        way = find_way(self.structure, latent, name) if self.structure.is_forest else None
+        return way[1] if way is not None and len(way) > 2 else None
 
     def _show(self, latent: str, name: str) -> dict[str, Any]:
         """The distribution of a column in each state."""

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from latentforest.data.dataset import Dataset
 from latentforest.inference.information import table_information
-from latentforest.kernels.types import AnyArray, LongArray
+from latentforest.kernels.types import AnyArray, FloatArray, LongArray
+from latentforest.report.assignment import Assignment
 from latentforest.report.subject import Subject
 from latentforest.report.wording import round_values
+from latentforest.scores.pair_counts import PairCounts
 
 MOST_ROWS = 20_000  # that are written into the page; of more a sample
 SAMPLE = 2_000
@@ -24,6 +27,8 @@ GAP = "."
 WIDTH_OF_NUMBER = 8  # characters of a continuous value, about
 SEED = 0
 
+Pair = tuple[int, int]
+
 
 def describe_rows(subject: Subject) -> dict[str, Any] | None:
     """Describe the rows, or a sample of them; nothing without a table or latent variables."""
@@ -31,7 +36,7 @@ def describe_rows(subject: Subject) -> dict[str, Any] | None:
     if data is None or not subject.network.latents:
         return None
     chosen = _choose_rows(subject)
-    states = {name: find_states(subject, name) for name in subject.network.latents}
+    latents = subject.assignments.latents
     notes = _note_rows(subject)
     return {
         "n_rows": data.n_rows,
@@ -39,16 +44,11 @@ def describe_rows(subject: Subject) -> dict[str, Any] | None:
         "numbers": None if len(chosen) == data.n_rows else (chosen + 1).tolist(),
         "ids": None if subject.ids is None else [str(subject.ids[row]) for row in chosen],
         "weights": round_values(data.weights[chosen]) if _is_weighted(subject) else None,
-        "latents": [_describe_latent(subject, name, states[name], chosen) for name in states],
+        "latents": [_describe_latent(subject, name, latents[name], chosen) for name in latents],
         "columns": [_describe_column(subject, name, chosen) for name in _choose_columns(subject)],
-        "crosstabs": _cross(subject, states),
+        "crosstabs": _cross(subject, {name: rows.states for name, rows in latents.items()}),
         "notes": None if not any(notes) else [notes[row] for row in chosen],
     }
-
-
-def find_states(subject: Subject, name: str) -> AnyArray:
-    """Code of the likeliest state of each row."""
-    return np.asarray(subject.posteriors[name].argmax(axis=1))
 
 
 def _is_weighted(subject: Subject) -> bool:
@@ -73,14 +73,13 @@ def _choose_columns(subject: Subject) -> Sequence[str]:
 
 
 def _describe_latent(
-    subject: Subject, name: str, states: AnyArray, chosen: LongArray
+    subject: Subject, name: str, rows: Assignment, chosen: LongArray
 ) -> dict[str, Any]:
-    top = subject.posteriors[name].max(axis=1)[chosen]
-    percent = np.clip(np.rint(100 * top), 1, 100).astype(int) - 1
+    percent = np.clip(np.rint(100 * rows.top[chosen]), 1, 100).astype(int) - 1
     n_states = len(subject.network.structure.states(name))
     return {
         "variable": subject.places[name],
-        "states": write_codes(states[chosen], n_states),
+        "states": write_codes(rows.states[chosen], n_states),
         "probabilities": "".join(f"{each:02d}" for each in percent.tolist()),
     }
 
@@ -112,7 +111,7 @@ def _note_rows(subject: Subject) -> list[str]:
     """What is odd about each row."""
     assert subject.data is not None
     words = ["", "unseen", "impossible", "unseen, impossible"]
-    odd = subject.data.unseen_rows.astype(int) + 2 * subject.impossible
+    odd = subject.data.unseen_rows.astype(int) + 2 * subject.assignments.impossible
     return [words[code] for code in odd.tolist()]
 
 
@@ -121,17 +120,15 @@ def _cross(subject: Subject, states: dict[str, AnyArray]) -> list[dict[str, Any]
     names = list(states)
     cards = [len(subject.network.structure.states(name)) for name in names]
     edges = np.cumsum([0, *cards])
-    indicators = np.zeros((len(subject.weights), edges[-1]), np.float32)
-    for low, name in zip(edges, names, strict=False):
-        indicators[np.arange(len(indicators)), low + states[name]] = 1.0
-    counts = indicators.T.astype(np.float64) @ (indicators * subject.weights[:, None])
+    variables = [subject.network.structure.variable(name) for name in names]
+    table = Dataset(variables, list(states.values()), subject.weights)
+    counts = PairCounts(table).count(0, len(names))
     tables = {
         (i, j): counts[edges[i] : edges[i + 1], edges[j] : edges[j + 1]]
         for i, j in combinations(range(len(names)), 2)
     }
-    order = sorted(
-        tables, key=lambda pair: (-round(float(table_information(tables[pair])), 9), pair)
-    )
+    bits = _measure(tables)
+    order = sorted(tables, key=lambda pair: (-bits[pair], pair))
     return [
         {
             "a": subject.places[names[i]],
@@ -140,3 +137,15 @@ def _cross(subject: Subject, states: dict[str, AnyArray]) -> list[dict[str, Any]
         }
         for i, j in order[:MOST_PAIRS]
     ]
+
+
+def _measure(tables: dict[Pair, FloatArray]) -> dict[Pair, float]:
+    """Mutual information of tables, those of one shape at once."""
+    shapes: dict[tuple[int, ...], list[Pair]] = {}
+    for pair, table in tables.items():
+        shapes.setdefault(table.shape, []).append(pair)
+    found: dict[Pair, float] = {}
+    for pairs in shapes.values():
+        bits = table_information(np.stack([tables[pair] for pair in pairs])).round(9)
+        found |= dict(zip(pairs, bits.tolist(), strict=True))
+    return found

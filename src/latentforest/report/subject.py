@@ -7,16 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from latentforest.data.dataset import Dataset
-from latentforest.inference.forest import PatternedData
 from latentforest.inference.pair_tables import PairTables, make_pair_tables
-from latentforest.inference.rows import Rows
-from latentforest.kernels.types import BoolArray, FloatArray
+from latentforest.kernels.types import FloatArray
 from latentforest.model.labels import Labels
 from latentforest.model.network import Network
 from latentforest.model.record import Record
+from latentforest.report.assignment import Assignments, assign_rows
 from latentforest.report.blocks import Block, find_blocks
 
 
@@ -83,47 +80,16 @@ class Subject:
         return self.data.weights
 
     @cached_property
-    def _judged(self) -> tuple[dict[str, FloatArray], BoolArray, FloatArray]:
-        """Posteriors of the latent variables, impossible rows, log-likelihoods of rows."""
+    def assignments(self) -> Assignments:
+        """What the model says of the rows."""
         assert self.data is not None
-        network, patterned = self.network, PatternedData(self.data)
-        rows = plain = Rows(network, patterned)
-        if network.posterior is not None:  # BIC takes the expected parameters as they are
-            plain = Rows(Network(network.structure, network.parameters), patterned)
-        logs = plain.log_likelihoods()
-        impossible = np.isneginf(logs)
-        found = dict(zip(network.latents, rows.posteriors(network.latents), strict=True))
-        if impossible.any():
-            odd = self.data.with_weights(None).take(impossible)
-            others = Rows(network.predictive, PatternedData(odd))
-            filled = others.filled_posteriors(network.latents)[0]
-            for name, values in zip(network.latents, filled, strict=True):
-                found[name][impossible] = values
-        return found, impossible, logs
-
-    @property
-    def posteriors(self) -> dict[str, FloatArray]:
-        """Posterior of each latent variable for every row, under the reported parameters.
-
-        Rows that are impossible there have that under the predictive ones.
-        """
-        return self._judged[0]
-
-    @property
-    def impossible(self) -> BoolArray:
-        """Rows of probability zero under the reported parameters."""
-        return self._judged[1]
-
-    @property
-    def row_log_likelihoods(self) -> FloatArray:
-        """Log-likelihood of each row under the reported parameters."""
-        return self._judged[2]
+        return assign_rows(self.network, self.data)
 
     @cached_property
     def log_likelihood(self) -> float:
         """Log-likelihood of the rows that are possible."""
-        used = (self.weights > 0) & ~self.impossible
-        return float(self.weights[used] @ self.row_log_likelihoods[used])
+        used = (self.weights > 0) & ~self.assignments.impossible
+        return float(self.weights[used] @ self.assignments.log_likelihoods[used])
 
     @cached_property
     def is_training(self) -> bool | None:

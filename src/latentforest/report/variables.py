@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from latentforest.data.scales import order_states
-from latentforest.data.state_names import parse_number, sort_names
+from latentforest.data.scales import place_states
 from latentforest.inference.pair_tables import entropy_of, make_pair_tables
-from latentforest.report.certainty import CLEAR, measure_clear
+from latentforest.report.certainty import measure_clear
 from latentforest.report.mixtures import draw_density, find_range
 from latentforest.report.subject import Subject
 from latentforest.report.wording import round_values
-from latentforest.scores.goodness import compute_entropy_r2
 
 
 def describe_variables(subject: Subject) -> list[dict[str, Any]]:
@@ -55,9 +53,9 @@ def _describe_states(subject: Subject, name: str) -> dict[str, Any]:
         "clear": None,
     }
     if is_latent and subject.data is not None:
-        posterior = subject.posteriors[name]
-        about["r2"] = round_values(compute_entropy_r2(posterior, subject.weights))
-        about["clear"] = round_values(measure_clear(posterior, subject.weights, CLEAR))
+        rows = subject.assignments.latents[name]
+        about["r2"] = round_values(rows.r2)
+        about["clear"] = round_values(measure_clear(rows.top, subject.weights))
     return about
 
 
@@ -65,8 +63,8 @@ def count_states(subject: Subject, name: str) -> Any:
     """Weight of the rows in each state: expected, of a latent variable; none without a table."""
     if subject.data is None:
         return None
-    if name in subject.posteriors:
-        return subject.weights @ subject.posteriors[name]
+    if name in subject.assignments.latents:
+        return subject.assignments.latents[name].counts
     return subject.data.counts(name)
 
 
@@ -99,7 +97,4 @@ def is_ordered(states: tuple[str, ...]) -> bool:
     >>> is_ordered(("1", "2", "10")), is_ordered(("never", "often")), is_ordered(("a", "b", "c"))
     (True, True, False)
     """
-    if len(states) <= 2 or all(parse_number(state) is not None for state in states):
-        return True
-    names = list(states)
-    return order_states(names) == names and sort_names(names) != names
+    return len(states) <= 2 or place_states(states) is not None

@@ -71,7 +71,8 @@ def _count_rows(subject: Subject, table: Content) -> tuple[str, str]:
     if not table["is_weighted"]:
         return count(n, noun, subject.noun), ""
     if bool((subject.weights == subject.weights.round()).all()):
-        return count(total, noun, subject.noun), f" in {count(n, 'distinct row')}"
+        given = f", given as {count(n, 'weighted row')}," if total != n else ""
+        return count(total, noun, subject.noun), given
     return count(n, noun, subject.noun), f" (total weight {write_weight(total)})"
 
 
@@ -208,7 +209,8 @@ def _judge_fit(subject: Subject, content: Content) -> list[Span]:
     fit = content["fit"]
     if fit is None:
         return []
-    sentences = [*_compare_models(fit["models"]), *_count_residuals(fit["residuals"])]
+    sentences = [*_compare_models(fit["models"]), *_word_test(fit["goodness"])]
+    sentences += _count_residuals(fit["residuals"])
     return [{"strong": "How well it fits."}, " ", " ".join(sentences)] if sentences else []
 
 
@@ -236,6 +238,19 @@ def _compare(this: Content, other: Content) -> str:
     gap = this["bic"] - other["bic"]
     way = "higher" if gap >= 0 else "lower"
     return f"{write_number(abs(gap))} {way} than"
+
+
+def _word_test(goodness: Content | None) -> list[str]:
+    """Say what the test against the table itself gives."""
+    if goodness is None or goodness["p"] is None:
+        return []
+    p = goodness["p"]
+    chance = "under 0.001" if p < 0.001 else f"{p:.3f}"
+    verdict = "so the table departs from the model" if p < 0.05 else "so there is no sign of misfit"
+    return [
+        f"The test of the whole table (G² {write_number(goodness['g2'], 1)}, "
+        f"{count(goodness['df'], 'degree')} of freedom) gives p {chance}, {verdict}."
+    ]
 
 
 def _count_residuals(residuals: Content | None) -> list[str]:
