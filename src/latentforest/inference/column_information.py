@@ -13,6 +13,7 @@ from latentforest.errors import ModelError, ParameterError
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray
+from latentforest.model.graphs import ancestors
 from latentforest.model.network import Network
 from latentforest.model.profiles import compute_profiles, compute_sizes
 
@@ -85,9 +86,21 @@ def _accumulate(
     network: Network, latent: str, names: Sequence[str], entropy: float, bits: Sequence[float]
 ) -> list[float]:
     """Information in the first one, two, … columns; more columns never tell less."""
-    told = [_tell(network, latent, names[: k + 1], entropy) for k in range(1, len(names))]
+    small = _keep_above(network, [latent, *names])
+    told = [_tell(small, latent, names[: k + 1], entropy) for k in range(1, len(names))]
     running = np.maximum.accumulate([*bits[: min(1, len(names))], *told])
     return np.minimum(running, entropy).tolist() if len(names) else []
+
+
+def _keep_above(network: Network, names: Sequence[str]) -> Network:
+    """Return the network of some variables and all above them; the rest says nothing of these."""
+    structure = network.structure
+    found = {other for name in names for other in structure.pouch(name)}
+    kept = found.union(ancestors(structure, sorted(found)))
+    smaller = structure.remove([name for name in structure.names if name not in kept])
+    flat = np.empty(smaller.n_values)
+    smaller.copy_tables(flat, structure, network.parameters, but=())
+    return Network.trusted(smaller, flat)
 
 
 def _tell(network: Network, latent: str, names: Sequence[str], entropy: float) -> float:
