@@ -92,6 +92,8 @@ class _ArrowParser:
         with open_text(layout.path, layout.encoding) as text:
             lines = islice(text, layout.n_lines)
             self._n_header_bytes = sum(len(line.encode()) for line in lines)
+            if text.read(1) == "\ufeff":  # of the first value, but Arrow would drop it
+                raise FileFormatError(f"{layout.path}: a mark behind the header")
 
     def parse(self, floats: Collection[int], only: Sequence[int] | None = None) -> Any:
         """Parse all columns or some; the others are dictionaries of bytes."""

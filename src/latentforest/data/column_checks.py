@@ -12,7 +12,7 @@ from latentforest.data.date_texts import are_dates
 from latentforest.data.findings import Finding
 from latentforest.data.lookup import list_briefly
 from latentforest.data.missing_texts import AMONG_NUMBERS, DOUBTFUL
-from latentforest.data.number_formats import NumberFormat, find_format
+from latentforest.data.number_formats import NumberFormat, are_plain, find_format
 from latentforest.data.raw_column import (
     MAX_INTEGER_STATES,
     Categories,
@@ -88,7 +88,7 @@ class Reader:
         if not others:
             return column
         found = self._find_format(others, name)
-        is_plain = found is None and all(parse_number(text) is not None for text in others)
+        is_plain = found is None and are_plain(others)
         if found is None and not is_plain:
             self._note_texts(texts, name, kind)
             return column
@@ -103,8 +103,8 @@ class Reader:
         found = find_format(texts, self.decimal)
         if found is None:
             return None
-        if self.decimal == "," and not _has_commas(texts) and not _has_groups(texts):
-            return None  # plain numbers with points, in a table with commas elsewhere
+        if found.decimal == "." and are_plain(texts):
+            return None  # in a table with commas elsewhere
         if not self._is_given and _could_be_either(texts):
             marked = next(text for text in texts if "," in text or "." in text)
             self.note("ambiguous marks", name, f"{marked!r} is read as {found.parse(marked):.10g}")

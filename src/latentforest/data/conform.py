@@ -29,6 +29,7 @@ from latentforest.data.sparse import is_sparse, open_sparse_like
 from latentforest.data.values import list_states
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError, UnseenStatesWarning
+from latentforest.visible import make_encodable
 
 _LISTED_COLUMNS = 5
 _LISTED_STATES = 5
@@ -149,6 +150,10 @@ def _match_columns(table: RawTable, variables: Sequence[Variable]) -> list[int]:
         return list(range(len(variables)))
     check_unique(table.names)
     position = {name: i for i, name in enumerate(table.names)}
+    for variable in variables:  # files write halves of characters as escapes
+        written = make_encodable(variable.name)
+        if variable.name not in position and written in position:
+            position[variable.name] = position[written]
     absent = [variable.name for variable in variables if variable.name not in position]
     if absent:
         raise DataError(

@@ -7,6 +7,7 @@ whatever Arrow refuses is read here to the end, where errors name the line.
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from _csv import Reader as CsvReader
 
 _DELIMITERS = (",", ";", "\t", "|")
+_QUOTED_NAMES = re.compile(r'("[^"]*" )+"[^"]*"\s*')
 _LONGEST_FIELD = 2**31 - 1
 _PIECE = 1_000
 #: Rows that are read before the rest is left to Arrow.
@@ -157,6 +159,9 @@ def _find_header(text: TextIO) -> tuple[int, str]:
 
 
 def _find_delimiter(header: str) -> str:
+    """The mark that splits the header into most names; a space only if each name is quoted."""
+    if _QUOTED_NAMES.fullmatch(header):  # as R's write.table writes them
+        return " "
     return max(_DELIMITERS, key=lambda mark: len(next(csv.reader([header], delimiter=mark))))
 
 

@@ -163,6 +163,6 @@ def convert_arrow_dictionary(column: Any, *, declared: bool) -> Categories:
     """Dictionary form of an Arrow dictionary column (chunked or not)."""
     column = column.unify_dictionaries() if hasattr(column, "unify_dictionaries") else column
     column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = column.indices.cast("int64").fill_null(-1).to_numpy()  # polars has unsigned ones
     labels = column.dictionary.to_pylist()
-    return Categories(labels, codes.astype(np.int32, copy=False), declared=declared)
+    return Categories(labels, codes.astype(np.int32), declared=declared)
