@@ -10,7 +10,7 @@ NUMERICAL := $(addprefix tests/,kernels inference estimation model scores search
 	--ignore=tests/learners/test_sklearn.py
 ROUNDS ?= 10
 
-.PHONY: demo test test-old-processor fuzz check bench format lists clean
+.PHONY: demo test test-browser test-old-processor fuzz check docs pages bench format lists clean
 
 demo: $(VENV)/.base
 	@mkdir -p out
@@ -25,6 +25,10 @@ demo: $(VENV)/.base
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2
 
+# Needs Chromium; pictures of the pages go to out/screenshots.
+test-browser: $(VENV)/.test
+	$(BIN)/python -m pytest tests/browser
+
 test-old-processor: $(VENV)/.test
 	$(OLD_PROCESSOR) $(BIN)/python -m pytest -n 2 $(NUMERICAL)
 
@@ -38,6 +42,13 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The site is in out/site: open out/site/index.html."
+
+pages: $(VENV)/.test
+	$(BIN)/python tools/pages.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/latent_class.py
@@ -74,6 +85,10 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.check: $(VENV)/.test
 	$(PIP) install -c constraints.txt -e '.[test,check]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(PIP) install -c constraints.txt -e '.[test,docs]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.test

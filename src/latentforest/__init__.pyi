@@ -1,5 +1,5 @@
 # Written by make lists, from the registry of learners and the list of public names.
-from latentforest import datasets
+from latentforest import datasets, plots
 from latentforest.benchmarking.run import benchmark
 from latentforest.data import Dataset, Variable, read, read_sql
 from latentforest.data.inspection import inspect
@@ -34,6 +34,7 @@ from latentforest.model.notation import parse_structure, write_structure
 from latentforest.model.posterior_network import PosteriorNetwork
 from latentforest.model.record import Record
 from latentforest.model.suggestions import suggest_names
+from latentforest.report.document import report
 from latentforest.scores import (
     cross_validate,
     empirical_kl,
@@ -106,9 +107,11 @@ __all__ = [
     "marginal_likelihood",
     "marginally_equivalent",
     "parse_structure",
+    "plots",
     "read",
     "read_sql",
     "regularize",
+    "report",
     "save",
     "suggest_names",
     "tree_distance",

@@ -74,6 +74,8 @@ _TRANSLATIONS = (
     (r"\bn_runs must", "--runs must"),
     (r"\bmax_(states|steps) must", r"--max-\1 must"),
     (r"\bfixed names", "--fixed names"),
+    (r"\(other=\)", "(--other)"),
+    (r"such as LatentClass\(n_states=\(1, 6\)\)", "as 'learn --states 1:6' does"),
     (r"\b(tolerance|smoothing|prior|folds|delimiter|mu|nu)(?= must|:)", r"--\1"),
 )
 

@@ -28,7 +28,9 @@ from latentforest.cli.datasets import datasets
 from latentforest.cli.fit import fit
 from latentforest.cli.inspect import inspect
 from latentforest.cli.learn import learn
+from latentforest.cli.plot import plot
 from latentforest.cli.predict import predict
+from latentforest.cli.report import report as report_model
 from latentforest.cli.sample import sample
 from latentforest.cli.score import score
 from latentforest.cli.show import show
@@ -48,11 +50,13 @@ COMMANDS = (
     learn,
     fit,
     show,
+    report_model,
     score,
     compare,
     benchmark,
     predict,
     sample,
+    plot,
     convert,
     datasets,
     warm_up,

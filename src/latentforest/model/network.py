@@ -34,6 +34,7 @@ from latentforest.model.structure import Parents, Pouches, Structure
 
 if TYPE_CHECKING:
     from latentforest.model.conjugate import Conjugate
+    from latentforest.model.explorer import Explorer
 
 
 class Network(Described):
@@ -542,6 +543,25 @@ class Network(Described):
 
     def __str__(self) -> str:
         return drawing.draw_text(self._structure, self._parameters)
+
+    def explore(self) -> Explorer:
+        """Ask the network in a notebook: set values, and see what follows for all others.
+
+        Needs ipywidgets (``pip install 'latentforest[notebook]'``) to be shown; `Explorer` answers
+        without it, too.
+
+        Examples
+        --------
+        >>> coins = [Variable(name, ("heads", "tails")) for name in ("one", "two")]
+        >>> tables = {"one": [0.5, 0.5], "two": [[1, 0], [0, 1]]}
+        >>> explorer = Network.from_tables(coins, {"two": "one"}, tables).explore()
+        >>> explorer.set("one", "tails")
+        >>> explorer.query("two").tolist()
+        [0.0, 1.0]
+        """
+        from latentforest.model.explorer import Explorer
+
+        return Explorer(self)
 
     def _repr_html_(self) -> str:
         from latentforest.model.notebook import write_network

@@ -74,7 +74,9 @@ def compute_profile(
     given = tables[name] if name in tables else _condition(network, latent, name)
     overall = sizes @ given
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(given > 0, given * np.log(given / overall), 0.0)
+        # The rows of a state of size zero mean nothing, and may have what no other row has.
+        counts = (given > 0) & (sizes[:, None] > 0)
+        terms = np.where(counts, given * np.log(given / overall), 0.0)
     information = float(sizes @ terms.sum(axis=1))
     return Profile(name, structure.states(name), overall, given, information)
 
@@ -190,7 +192,7 @@ def tabulate_edges(network: Network) -> Table:
             if parent in sizes:
                 profile = compute_profile(network, parent, child, sizes[parent])
                 bits = max(profile.information, 0.0) / math.log(2)
-                entropy = 0.0 if profile.is_continuous else _entropy(profile.overall)
+                entropy = 0.0 if profile.is_continuous else compute_entropy(profile.overall)
                 share = bits / entropy if entropy > 0 else None
             rows.append({"parent": parent, "child": child, "bits": bits, "share": share})
     rows.sort(key=lambda row: -round(row["bits"] or 0.0, 12))
@@ -199,7 +201,7 @@ def tabulate_edges(network: Network) -> Table:
     )
 
 
-def _entropy(probabilities: Floats) -> float:
+def compute_entropy(probabilities: Floats) -> float:
     """Entropy in bits."""
     seen = probabilities[probabilities > 0]
     return float(-(seen * np.log2(seen)).sum())
