@@ -47,6 +47,7 @@ PUBLIC = [
     "Variable",
     "__version__",
     "average_networks",
+    "benchmark",
     "compare",
     "compute_bivariate_residuals",
     "compute_cell_residuals",

@@ -22,6 +22,7 @@ _HOMES = {
     "Variable": "latentforest.data",
     "__version__": "latentforest.version",
     "average_networks": "latentforest.search.averaging.networks",
+    "benchmark": "latentforest.benchmarking.run",
     "compare": "latentforest.scores.model_comparison",
     "compute_bivariate_residuals": "latentforest.scores.residuals",
     "compute_cell_residuals": "latentforest.scores.residuals",

@@ -15,6 +15,7 @@ from latentforest.model.pictures.layering import (
 from latentforest.model.pictures.placing import ROW, find_centre, hang, place
 from latentforest.model.pictures.shapes import estimate_width, shorten, wrap
 from latentforest.model.pictures.sketch import sketch_network
+import itertools
 
 
 def list_boxes(tree):
@@ -75,7 +76,7 @@ def test_arcs_go_forward_and_ways_have_a_place_in_every_layer():
     ys = place_rows(columns, dict.fromkeys((n for c in columns for n in c), 10.0), ways)
     for column in columns:
         places = [ys[name] for name in column]
-        assert all(b - a >= 10.0 - 1e-9 for a, b in zip(places, places[1:], strict=False))
+        assert all(b - a >= 10.0 - 1e-9 for a, b in itertools.pairwise(places))
 
 
 def test_crossings_are_undone():
