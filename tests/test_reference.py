@@ -2,9 +2,9 @@
 
 import inspect
 
-import api_pages
 import pytest
 
+import api_pages
 import latentforest
 from latentforest import ConfirmatoryModel, ModelAverage, Predictor
 from latentforest.learners.registry import LEARNERS
