@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -28,6 +30,13 @@ OPTIONS = (
     "--remote-debugging-pipe",
 )
 SECONDS = 30
+# The browser reads commands from descriptor 3 and writes answers to 4.
+_EXECUTE = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.dup2(int(sys.argv[2]), 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def find_chromium() -> str | None:
@@ -39,11 +48,11 @@ class Browser:
     """One browser process; commands go down a pipe, answers and events come up another."""
 
     def __init__(self, profile: str) -> None:
-        down, self._write = os.pipe()
-        self._read, up = os.pipe()
+        down, self._write = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in os.pipe())
+        self._read, up = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in os.pipe())
         command = (find_chromium(), *OPTIONS, f"--user-data-dir={profile}", "about:blank")
         self._process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3<&{down} 4>&{up}', "sh", *command],
+            [sys.executable, "-c", _EXECUTE, str(down), str(up), *command],
             pass_fds=(down, up),
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -96,8 +105,8 @@ class Page:
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
-        target = browser.send("Target.createTarget", url="about:blank")["targetId"]
-        attached = browser.send("Target.attachToTarget", targetId=target, flatten=True)
+        self._target = browser.send("Target.createTarget", url="about:blank")["targetId"]
+        attached = browser.send("Target.attachToTarget", targetId=self._target, flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.send(f"{domain}.enable")
@@ -155,8 +164,8 @@ class Page:
 
     def press(self, key: str) -> None:
         """Press a key, for example ``Tab`` or ``ArrowRight``."""
-        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38}
-        codes |= {"ArrowRight": 39, "ArrowDown": 40}
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27}
+        codes |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
         text = {"text": "\r"} if key == "Enter" else {}
         code = codes[key]
         self.send(
@@ -187,6 +196,16 @@ class Page:
         data = self.send("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(data))
+
+    def save_to(self, folder: Path) -> None:
+        """Let the page's files be saved in a folder."""
+        self._browser.send(
+            "Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder)
+        )
+
+    def close(self) -> None:
+        """Close the page."""
+        self._browser.send("Target.closeTarget", targetId=self._target)
 
     def complaints(self) -> list[str]:
         """What the console said: errors and warnings, exceptions, refused requests."""

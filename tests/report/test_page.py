@@ -123,7 +123,7 @@ def test_sections_follow_what_is_there(learned):
     empty = make_content(Independence().fit(data), data)
     assert "profiles" not in dict(page._list_sections(empty))
     assert "ask" not in dict(page._list_sections(empty))
-    assert "No hidden variable is needed" in write_page(empty)
+    assert "it takes the columns as independent" in write_page(empty)
 
 
 def test_a_page_has_one_heading_and_says_its_language(learned):

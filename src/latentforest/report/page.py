@@ -180,7 +180,7 @@ def _write_heads(content: Mapping[str, Any]) -> dict[str, str]:
 def _explain_picture(content: Mapping[str, Any], latents: int, edges: int) -> str:
     thick = "A thicker line means that the two know more about each other."
     if not edges and not latents:
-        return "No hidden variable is needed: the columns look independent."
+        return _explain_independence(content)
     if content["graph"]["kind"] == "dag":
         return (
             "An arrow means that a variable is described by those its arrows come from; it need "
@@ -192,6 +192,13 @@ def _explain_picture(content: Mapping[str, Any], latents: int, edges: int) -> st
     if latents == 1:
         return f"{hang} {thick}"
     return f"{hang} {thick} The tree has no top: the middle is only where it balances."
+
+
+def _explain_independence(content: Mapping[str, Any]) -> str:
+    residuals = content["fit"]["residuals"] if content["fit"] else None
+    if residuals and residuals["n_high"]:
+        return "This model has no hidden variable: it takes the columns as independent."
+    return "No hidden variable is needed: the columns look independent."
 
 
 def _single(noun: str) -> str:

@@ -20,7 +20,7 @@ function drawModels(fit) {
       high - model.bic < 0.5 ? "" : formatFixed(high - model.bic, 0)),
     isAlone ? null : make("td", { class: "dot" }, modelDot(model.bic, low, high))));
   fill(byId("fit-models"), make("h3", {}, isAlone ? "This model" : "Against other models"),
-    make("p", { class: "note" }, isAlone ? (content.missing && content.missing.comparisons)
+    make("p", { class: "note" }, isAlone ? (content.missing && content.missing.compare)
       || "No other model was fitted to these rows." : "All fitted to the same rows."),
     make("div", { class: "scroll" }, make("table", { class: "plain models" }, make("thead", {}, make("tr", {},
       make("th", { scope: "col" }, "Model"), make("th", { scope: "col", class: "number" }, "Parameters"),
@@ -34,7 +34,7 @@ function drawModels(fit) {
 function makeGoodness(goodness) {
   if (!goodness || typeof goodness.g2 !== "number") return null;
   const p = goodness.p;
-  const said = typeof p === "number" ? `, p = ${p < 0.001 ? "<0.001" : p.toFixed(3)}` : "";
+  const said = typeof p === "number" ? (p < 0.001 ? ", p < 0.001" : `, p = ${p.toFixed(3)}`) : "";
   return make("p", { class: "note below" }, `Against the table itself: G\u00b2 = ${formatFixed(goodness.g2, 1)}`
     + ` with ${formatCount(goodness.df)} degrees of freedom${said}.`);
 }

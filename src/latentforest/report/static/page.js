@@ -87,6 +87,7 @@ function drawAll() {
 
 /** Print: light, the picture at 1,240 px, all profiles that are clear enough. */
 function beforePrint() {
+  if (state.printWidth) return;
   state.keptTheme = document.documentElement.dataset.theme;
   setTheme("light");
   state.printWidth = 1240;

@@ -1,6 +1,6 @@
 // The picture of a forest: cards, columns, edges; drawn again when anything changes.
 
-const forest = content.graph.kind === "forest" ? buildForest(content) : { trees: [], alone: [] };
+const forest = content.graph.kind === "dag" ? { trees: [], alone: [] } : buildForest(content);
 const nodeOf = new Map();
 for (const tree of forest.trees) walk(tree, (node) => nodeOf.set(node.id, node));
 const columnHome = new Map();

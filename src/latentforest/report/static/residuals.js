@@ -29,7 +29,7 @@ function residualMark(residuals, pair, cell) {
     class: STEP_CLASSES[step] }, tip);
 }
 
-function residualLegend(residuals) {
+function residualLegend(residuals, left) {
   const counts = { r10: 0, r4: 0, r2: 0, low: 0, few: 0, silent: 0 };
   for (const [, , value, judged] of residuals.pairs) {
     if (!judged) counts[value > 4 ? "few" : "silent"] += 1;
@@ -37,7 +37,7 @@ function residualLegend(residuals) {
   }
   const rows = [["r10", "above 10"], ["r4", "4 to 10"], ["r2", "2 to 4"], ["low", "below 2"],
     ["few", "above 4, few rows"], ["silent", "4 or less, few rows"]];
-  return make("table", { class: "legend" }, make("tbody", {}, rows.filter(([kind]) =>
+  return make("table", { class: "legend", style: { left: left + "px" } }, make("tbody", {}, rows.filter(([kind]) =>
     counts[kind] || kind === "low").map(([kind, text]) => make("tr", {},
     make("td", {}, make("span", { class: "swatch " + kind })), make("td", {}, text),
     make("td", { class: "number" }, countOf(counts[kind], "pair"))))));
@@ -60,6 +60,8 @@ function drawTriangle(residuals) {
     svg.append(draw("text", { x: k * cell + 4, y: (k + 0.5) * cell + 4 },
       draw("title", {}, variableName(residuals.order[k])), name));
   });
+  const beside = names.map((name, k) => (k * cell < 130 ? k * cell + measure(name) + 30 : 0));
+  svg.legendAt = Math.max(0, Math.min(room - 190, Math.max(...beside)));
   for (const pair of residuals.pairs) {
     const mark = residualMark(residuals, pair, cell);
     if (mark) svg.append(mark);
@@ -81,7 +83,7 @@ function explainResiduals(residuals) {
     ? " A dot is a pair above 4 that has too few rows to be judged." : "";
   return "Each square is a pair: the column named at the end of its row and the one named at the top"
     + ` of its column. ${RESIDUAL_WORDS[residuals.kind] || RESIDUAL_WORDS.mixed}${few}`
-    + ` Columns are in the order of the tree.${left}`;
+    + (content.graph.kind === "forest" ? " Columns are in the order of the tree." : "") + left;
 }
 
 function makeLargest(residuals) {
@@ -100,11 +102,12 @@ function drawResiduals(fit) {
   holder.hidden = !residuals;
   if (!residuals) return;
   const isShown = residuals.order.length > 1;
+  const triangle = isShown ? drawTriangle(residuals) : null;
   fill(byId("residual-head"), make("h3", { id: "residuals" }, "Pairs of columns that the model does not fully explain"),
     make("p", { class: "note" }, isShown ? explainResiduals(residuals) : ""),
     residuals.note ? make("p", { class: "note" }, visible(residuals.note)) : null);
   fill(byId("residual-triangle"), isShown ? make("div", { class: "scroll", tabindex: 0,
-    role: "group", "aria-label": "Triangle of residuals" }, drawTriangle(residuals)) : null,
-  isShown ? residualLegend(residuals) : null);
+    role: "group", "aria-label": "Triangle of residuals" }, triangle) : null,
+  isShown ? residualLegend(residuals, triangle.legendAt) : null);
   fill(byId("residual-largest"), makeLargest(residuals));
 }
