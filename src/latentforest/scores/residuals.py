@@ -15,8 +15,8 @@ from latentforest.inference.pair_tables import TreeTables, is_tree_like
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 from latentforest.model.network import Network
 from latentforest.scores.effective_dimension import with_gaps
-from latentforest.scores.pair_counts import PairCounts
 from latentforest.scores.saturated import MAX_CELLS, all_cells, count_cells, fit_saturated
+from latentforest.scores.state_counts import StateCounts
 
 BLOCK_STATES = 512  # of columns that are compared with all columns at once
 LEAST_EXPECTED, FEW_EXPECTED, SMALL_SHARE = 1.0, 5.0, 0.2  # rows of cells that can be judged
@@ -179,7 +179,7 @@ def compare_pairs(network: Network, dataset: Dataset) -> PairResiduals:
     n, pairs = len(names), np.triu_indices(len(names), 1)
     found = np.zeros((4, n, n))
     if n > 1:
-        counts, expect = PairCounts(dataset.select(names)), _expectation(network, names)
+        counts, expect = StateCounts(dataset.select(names)), _expectation(network, names)
         for low, high in _cut(counts.edges):
             found[:, low:high] = _compare_block(counts, expect(low, high), low, high)
     residuals, signs, smallest, shares = (part[pairs] for part in found)
@@ -195,7 +195,7 @@ def _cut(edges: AnyArray) -> Iterator[tuple[int, int]]:
         low = max(low + 1, high)
 
 
-def _compare_block(counts: PairCounts, chances: FloatArray, low: int, high: int) -> FloatArray:
+def _compare_block(counts: StateCounts, chances: FloatArray, low: int, high: int) -> FloatArray:
     """Compare some columns with all: residual, sign, smallest count, share of small counts."""
     edges = counts.edges
     sizes = np.diff(edges)
