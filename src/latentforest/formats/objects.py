@@ -120,6 +120,13 @@ def from_pyagrum(model: Any, latents: Sequence[str] = ()) -> Network:
         With variables of finitely many states.
     latents
         Variables that are latent, which pyAgrum does not know.
+
+    Examples
+    --------
+    >>> import pyagrum
+    >>> rain = from_pyagrum(pyagrum.fastBN("rain{no|yes}->wet{no|yes}"))
+    >>> rain.structure.parents("wet")
+    ('rain',)
     """
     variables, parents, tables = [], {}, {}
     for node in model.nodes():
@@ -165,6 +172,15 @@ def from_networkx(graph: Any) -> Network:
     graph
         ``states`` are left out for continuous variables, ``latent`` is false if it is left out.
         Without the attribute ``parents`` they are in the order of the graph.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> graph = networkx.DiGraph([("rain", "wet")])
+    >>> graph.nodes["rain"].update(states=["no", "yes"], table=[0.75, 0.25])
+    >>> graph.nodes["wet"].update(states=["no", "yes"], table=[[1, 0], [0.5, 0.5]])
+    >>> from_networkx(graph).marginal("wet").round(3).tolist()
+    [0.875, 0.125]
     """
     variables, parents, tables = [], {}, {}
     for node, given in graph.nodes(data=True):

@@ -182,6 +182,14 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight
             Weight of each row; multiplies the weights of a ``Dataset``. Their sum is the number of
             observations N of BIC. Rows of weight zero tell which states there are, no more.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass
+        >>> table = {"item": ["yes", "no", "yes", "no"], "score": [5.5, 1.0, 4.5, 0.5]}
+        >>> model = LatentClass(1).fit(table, sample_weight=[2, 1, 1, 2])
+        >>> model.network_.marginal("item").tolist()
+        [0.5, 0.5]
         """
         began = time.monotonic()
         whole = self._read(X, sample_weight)
@@ -327,11 +335,28 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self.network_.predictive
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Return the log-likelihood of each row under the predictive parameters."""
+        """Return the log-likelihood of each row under the predictive parameters.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> model.score_samples(data).shape == (data.n_rows,)
+        True
+        """
         return self._predictive_rows(self._encode(X)).log_likelihoods()
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the weighted mean log-likelihood per row under the predictive parameters."""
+        """Return the weighted mean log-likelihood per row under the predictive parameters.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> round(LatentClass(2, random_state=0).fit(data).score(data), 3)
+        -1.474
+        """
         dataset = weigh(self._encode(X), sample_weight)
         values, used = self._predictive_rows(dataset).log_likelihoods(), dataset.weights > 0
         return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
@@ -358,7 +383,15 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return note_rows(dataset.unseen_rows, impossible)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
-        """Draw rows from the learned network."""
+        """Draw rows from the learned network.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> LatentClass(2, random_state=0).fit(data).sample(3, random_state=0)
+        Dataset(3 rows, 4 columns: 4 categorical)
+        """
         check_is_fitted(self, "network_")
         return self.network_.sample(n_samples, random_state=draw_seed(random_state))
 
@@ -395,6 +428,14 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X, column
             As for ``predict_column``.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> model.predict_column_proba(data, "A").shape == (data.n_rows, 2)
+        True
         """
         check_is_fitted(self, "network_")
         check_has_states(self.network_, column)
@@ -489,6 +530,14 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         -------
         ndarray of shape (n_rows, n_states), or a list of such arrays
             One array if there is one latent variable.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> model.predict_proba(data).sum(axis=1).round(9).tolist() == [1.0] * data.n_rows
+        True
         """
         posteriors = self._posteriors(X)
         return posteriors[0] if len(posteriors) == 1 else posteriors
@@ -507,6 +556,14 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         -------
         ndarray of shape (n_rows,), or (n_rows, n_latents)
             One column is given as a vector.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> model.predict(data.take([0])).tolist()  # codes: class 1 has the code 0
+        [0]
         """
         dataset = self._encode(X)
         posteriors = self._posteriors(dataset)
@@ -535,17 +592,43 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         return tabulate_rows(X, self.network_.structure, posteriors, self.row_notes(dataset))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> AnyArray:
-        """Fit, then return the most probable states of the same rows."""
+        """Fit, then return the most probable states of the same rows.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> LatentClass(2, random_state=0).fit_predict(data).shape == (data.n_rows,)
+        True
+        """
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the posteriors of all latent variables side by side."""
+        """Return the posteriors of all latent variables side by side.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> from latentforest import EAST
+        >>> EAST(random_state=0).fit(data).transform(data).shape[1]  # two variables of two states
+        4
+        """
         dataset = self._encode(X)
         nothing = np.zeros((dataset.n_rows, 0))  # all there is without latent variables
         return np.concatenate([nothing, *self._posteriors(dataset)], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
-        """Name the columns of ``transform``: variable=state, where latent states count from 1."""
+        """Name the columns of ``transform``: variable=state, where latent states count from 1.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> model.get_feature_names_out().tolist()
+        ['class=1', 'class=2']
+        """
         check_is_fitted(self, "network_")
         structure = self.network_.structure
         names = [
