@@ -95,7 +95,7 @@ function drawClassNumbers(fit) {
     "classes of a single hidden variable"));
   const isUp = own !== null && Math.abs(y(own) - y(elbow.bic[best])) < 34;
   svg.append(placedText(`one hidden variable, ${elbow.n_states[best]} classes: ${formatFixed(elbow.bic[best], 0)}`,
-    x(best), y(elbow.bic[best]) + 20, "label", width));
+    x(best), y(elbow.bic[best]) + 26, "label", width));
   if (own !== null) {
     const text = `this tree, ${latentIds.length} hidden variables: ${formatFixed(own, 0)}`;
     svg.append(draw("path", { d: `M${left} ${y(own)}H${width}`, class: "own" }),
