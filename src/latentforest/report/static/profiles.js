@@ -6,6 +6,7 @@ const WEAK = 0.12;
 const MOST_VALUES = 12;
 const LEAST_TELLING = 0.02;
 const MOST_COLUMNS = 12;
+const MOST_PRINTED = 7;
 const expanded = new Set();
 
 function profileForm(nStates, isSlim) {
@@ -218,10 +219,11 @@ function listColumns(profile, isPrint) {
   const { columns } = profile;
   if (expanded.has(profile.latent)) return { shown: columns, more: null };
   const enough = columns.filter((one) => one.bits >= LEAST_TELLING * columns[0].bits).length;
-  const count = Math.min(Math.max(enough, 3), MOST_COLUMNS);
+  const count = Math.min(Math.max(enough, 3), isPrint ? MOST_PRINTED : MOST_COLUMNS);
   const nHidden = columns.length - count;
   if (nHidden <= 1) return { shown: columns, more: null };
-  const more = isPrint ? null : button(`${nHidden} more columns that tell less`, () => {
+  const text = `${nHidden} more columns that tell less`;
+  const more = isPrint ? make("p", { class: "note" }, text) : button(text, () => {
     expanded.add(profile.latent);
     drawProfile();
   }, { "data-key": "columns-" + profile.latent, class: "more-columns" });

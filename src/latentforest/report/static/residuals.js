@@ -88,10 +88,10 @@ function explainResiduals(residuals) {
 }
 
 function makeLargest(residuals) {
-  const rows = residuals.largest.slice(0, 8).map(({ a, b, value }) => make("tr", {},
+  const rows = residuals.largest.filter((one) => one.value >= 1).slice(0, 8).map(({ a, b, value }) => make("tr", {},
     make("td", {}, variableName(a, 60)), make("td", {}, variableName(b, 60)),
     make("td", { class: "number" }, formatFixed(value, 1))));
-  if (!rows.length) return make("p", { class: "note" }, "No pair that can be judged is left over.");
+  if (!rows.length) return make("p", { class: "note" }, "No pair that can be judged is left over: all residuals are below 1.");
   return make("table", { class: "plain largest" }, make("thead", {}, make("tr", {},
     make("th", { scope: "col", colspan: 2 }, "Most left over"),
     make("th", { scope: "col", class: "number" }, "Residual"))), make("tbody", {}, rows));
