@@ -27,7 +27,7 @@ function answerHead(id, bits) {
   const isLink = variables[id].latent && profileOf.has(id);
   return make("div", { class: "answer-head" },
     make("h4", { class: variables[id].latent ? "latent" : null, title: variableName(id) },
-      isLink ? button(name, () => openVariable(id), { class: "plain" }) : name),
+      isLink ? button(name, () => openVariable(id), { class: "plain" }) : soft(name)),
     state.evidence.size ? make("span", { class: "moved" }, formatMove(bits) + " bits moved") : null);
 }
 
