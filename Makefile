@@ -10,7 +10,7 @@ NUMERICAL := $(addprefix tests/,kernels inference estimation model scores search
 	--ignore=tests/learners/test_sklearn.py
 ROUNDS ?= 10
 
-.PHONY: demo test test-browser test-old-processor fuzz check bench format lists clean
+.PHONY: demo test test-browser test-old-processor fuzz check docs pages bench format lists clean
 
 demo: $(VENV)/.base
 	@mkdir -p out
@@ -42,6 +42,13 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The site is in out/site: open out/site/index.html."
+
+pages: $(VENV)/.test
+	$(BIN)/python tools/pages.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/latent_class.py
@@ -78,6 +85,10 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.check: $(VENV)/.test
 	$(PIP) install -c constraints.txt -e '.[test,check]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(PIP) install -c constraints.txt -e '.[test,docs]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.test

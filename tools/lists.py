@@ -1,4 +1,4 @@
-"""Writes what follows from the registry of learners: type stubs, tables of README and docs.
+"""Writes what follows from the code: type stubs, tables of README and docs, the commands' page.
 
 ``make lists`` runs it; a test checks that nothing is missing.
 """
@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import commands
 import latentforest
 from latentforest import learners
 from latentforest.cli.learners import name_option
@@ -34,6 +35,7 @@ def derive() -> dict[Path, str]:
     return stubs | {
         readme: put_between(readme.read_text(encoding="utf-8"), make_table()),
         guide: put_between(guide.read_text(encoding="utf-8"), "\n\n".join(make_sections())),
+        ROOT / "docs" / "commands.md": commands.make_page(),
     }
 
 

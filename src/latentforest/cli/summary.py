@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from latentforest.cli.show import describe_network, print_model
+from latentforest.cli.show import describe_network, print_model, tabulate_network
+from latentforest.data.table_groups import TableGroup
 from latentforest.model.printing import make_table
 
 if TYPE_CHECKING:
@@ -82,6 +83,14 @@ def describe_outcome(outcome: Outcome) -> dict[str, Any]:
         **describe_network(learner.network_),
         "saved_to": outcome.saved_to,
     }
+
+
+def tabulate_outcome(outcome: Outcome) -> TableGroup:
+    """The numbers of classes that were tried, if any, and what the model says."""
+    learner: Any = outcome.learner
+    model = {"model": tabulate_network(learner.network_)}
+    tried = getattr(learner, "fit_table_", None)
+    return TableGroup({"fit": tried, **model} if tried else model, learner.notes_)
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:

@@ -1,4 +1,12 @@
-"""Published tables, and generators of random models and of data from them."""
+"""Published tables, and generators of random models and of data from them.
+
+Examples
+--------
+>>> names()
+('coleman-panel', 'hiv-tests', 'house-building', 'role-conflict')
+>>> load("hiv-tests").total_weight
+428.0
+"""
 
 from latentforest.datasets.generate import (
     generate,

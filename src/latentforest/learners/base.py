@@ -182,12 +182,20 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight
             Weight of each row; multiplies the weights of a ``Dataset``. Their sum is the number of
             observations N of BIC. Rows of weight zero tell which states there are, no more.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass
+        >>> table = {"item": ["yes", "no", "yes", "no"], "score": [5.5, 1.0, 4.5, 0.5]}
+        >>> model = LatentClass(1).fit(table, sample_weight=[2, 1, 1, 2])
+        >>> model.network_.marginal("item").tolist()
+        [0.5, 0.5]
         """
         began = time.monotonic()
         whole = self._read(X, sample_weight)
         given, declared, self.left_out_ = check_columns(whole)
         dataset = declared.with_seen_states(but=self._stated_columns())
-        warn_of_unobserved(declared.variables, dataset.variables)
+        warn_of_unobserved(declared.variables, dataset)
         check_smoothing(getattr(self, "smoothing", None), Structure(dataset.variables, {}))
         seed = draw_seed(self.random_state)
         is_number = isinstance(self.time_limit, numbers.Real)
@@ -241,13 +249,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         is_late = work.is_late() or bool(learned.attributes.get("interrupted"))
         if smoothing == "cv" and not is_late:
             work.say("smoothing: random folds")
-        for hurries in (is_late, True):
-            try:
-                found = estimate_predictive(network, data, smoothing, learned.ties, hurries)
-                return network.with_predictive(found)
-            except KeyboardInterrupt:  # the model is there: what is left takes a moment
-                continue
-        return network
+        found = estimate_predictive(network, data, smoothing, learned.ties, is_late)
+        return network.with_predictive(found)
 
     @property
     def notes_(self) -> tuple[str, ...]:
@@ -332,11 +335,28 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self.network_.predictive
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Return the log-likelihood of each row under the predictive parameters."""
+        """Return the log-likelihood of each row under the predictive parameters.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> model.score_samples(data).shape == (data.n_rows,)
+        True
+        """
         return self._predictive_rows(self._encode(X)).log_likelihoods()
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the weighted mean log-likelihood per row under the predictive parameters."""
+        """Return the weighted mean log-likelihood per row under the predictive parameters.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> round(LatentClass(2, random_state=0).fit(data).score(data), 3)
+        -1.474
+        """
         dataset = weigh(self._encode(X), sample_weight)
         values, used = self._predictive_rows(dataset).log_likelihoods(), dataset.weights > 0
         return float(np.sum(dataset.weights[used] * values[used]) / dataset.total_weight)
@@ -363,7 +383,15 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return note_rows(dataset.unseen_rows, impossible)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
-        """Draw rows from the learned network."""
+        """Draw rows from the learned network.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> LatentClass(2, random_state=0).fit(data).sample(3, random_state=0)
+        Dataset(3 rows, 4 columns: 4 categorical)
+        """
         check_is_fitted(self, "network_")
         return self.network_.sample(n_samples, random_state=draw_seed(random_state))
 
@@ -400,6 +428,14 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X, column
             As for ``predict_column``.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> model.predict_column_proba(data, "A").shape == (data.n_rows, 2)
+        True
         """
         check_is_fitted(self, "network_")
         check_has_states(self.network_, column)
@@ -494,6 +530,14 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         -------
         ndarray of shape (n_rows, n_states), or a list of such arrays
             One array if there is one latent variable.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> model.predict_proba(data).sum(axis=1).round(9).tolist() == [1.0] * data.n_rows
+        True
         """
         posteriors = self._posteriors(X)
         return posteriors[0] if len(posteriors) == 1 else posteriors
@@ -512,6 +556,14 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         -------
         ndarray of shape (n_rows,), or (n_rows, n_latents)
             One column is given as a vector.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> model.predict(data.take([0])).tolist()  # codes: class 1 has the code 0
+        [0]
         """
         dataset = self._encode(X)
         posteriors = self._posteriors(dataset)
@@ -540,17 +592,43 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         return tabulate_rows(X, self.network_.structure, posteriors, self.row_notes(dataset))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> AnyArray:
-        """Fit, then return the most probable states of the same rows."""
+        """Fit, then return the most probable states of the same rows.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> LatentClass(2, random_state=0).fit_predict(data).shape == (data.n_rows,)
+        True
+        """
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the posteriors of all latent variables side by side."""
+        """Return the posteriors of all latent variables side by side.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> from latentforest import EAST
+        >>> EAST(random_state=0).fit(data).transform(data).shape[1]  # two variables of two states
+        4
+        """
         dataset = self._encode(X)
         nothing = np.zeros((dataset.n_rows, 0))  # all there is without latent variables
         return np.concatenate([nothing, *self._posteriors(dataset)], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
-        """Name the columns of ``transform``: variable=state, where latent states count from 1."""
+        """Name the columns of ``transform``: variable=state, where latent states count from 1.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> model = LatentClass(2, random_state=0).fit(data)
+        >>> model.get_feature_names_out().tolist()
+        ['class=1', 'class=2']
+        """
         check_is_fitted(self, "network_")
         structure = self.network_.structure
         names = [
@@ -622,18 +700,28 @@ def draw_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def warn_of_unobserved(declared: Sequence[Variable], seen: Sequence[Variable]) -> None:
-    """Name the states that were declared but do not occur."""
+def warn_of_unobserved(declared: Sequence[Variable], kept: Dataset) -> None:
+    """Name the states that were declared but do not occur, and say whether they count."""
+    dropped = _list_lost(declared, kept.variables)
+    counted = _list_lost(kept.variables, kept.with_seen_states().variables)
+    for listed, said in (
+        (dropped, "do not count as parameters, and have probability zero but for new rows"),
+        (counted, "count as parameters, because the prior has a share for each of them"),
+    ):
+        if listed:
+            more = f"; and {len(listed) - 5} more columns" if len(listed) > 5 else ""
+            warnings.warn(
+                f"states that no row has {said}: {'; '.join(listed[:5])}{more}",
+                UnobservedStatesWarning,
+                stacklevel=3,
+            )
+
+
+def _list_lost(some: Sequence[Variable], fewer: Sequence[Variable]) -> list[str]:
+    """Columns with the states that they have here and not there."""
     listed = []
-    for one, other in zip(declared, seen, strict=True):
+    for one, other in zip(some, fewer, strict=True):
         lost = [state for state in one.states or () if state not in (other.states or ())]
         if lost:
             listed.append(f"column {one.name!r}: {list_briefly(lost, 5)}")
-    if listed:
-        more = f"; and {len(listed) - 5} more columns" if len(listed) > 5 else ""
-        warnings.warn(
-            "states that no row has do not count as parameters, and have probability zero but for "
-            f"new rows: {'; '.join(listed[:5])}{more}",
-            UnobservedStatesWarning,
-            stacklevel=3,
-        )
+    return listed

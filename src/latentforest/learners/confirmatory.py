@@ -110,7 +110,15 @@ class ConfirmatoryModel(LatentLearner):
         self.progress = progress
 
     def find_columns(self, table: Dataset) -> tuple[Variable, ...]:
-        """Return the columns of a table that the structure names."""
+        """Return the columns of a table that the structure names.
+
+        Examples
+        --------
+        >>> from latentforest import datasets
+        >>> model = ConfirmatoryModel("X[2] -> A, B")
+        >>> [column.name for column in model.find_columns(datasets.load("hiv-tests"))]
+        ['A', 'B']
+        """
         model = _open(self.structure)
         if not isinstance(model, Structure | Network):
             model = read_structure(model, table.variables)

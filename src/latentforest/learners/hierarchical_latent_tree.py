@@ -284,6 +284,14 @@ class HierarchicalLatentTree(LatentTreeLearner):
         -------
         Table
             Columns ``document`` (number of the row), ``level``, ``topic`` and ``probability``.
+
+        Examples
+        --------
+        >>> from latentforest.datasets import generate, random_latent_tree
+        >>> words = generate(random_latent_tree(12, random_state=0), 200, random_state=0)
+        >>> model = HierarchicalLatentTree(random_state=0).fit(words)
+        >>> model.assign(words.take([0]), level=1).columns
+        ('document', 'level', 'topic', 'probability')
         """
         posteriors = dict(zip(self.network_.latents, self._posteriors(X), strict=True))
         if level is not None and not 1 <= level <= len(self.layers_):

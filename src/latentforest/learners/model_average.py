@@ -278,7 +278,15 @@ class ModelAverage(NetworkLearner):
         return self._find_posteriors(hidden, [name])[0][0]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Dataset:
-        """Draw rows: a model for each by the weights, then the row from the model."""
+        """Draw rows: a model for each by the weights, then the row from the model.
+
+        Examples
+        --------
+        >>> from latentforest import ChowLiu, datasets
+        >>> model = ModelAverage(ChowLiu(), 3, random_state=0).fit(datasets.load("hiv-tests"))
+        >>> model.sample(5, random_state=0).n_rows
+        5
+        """
         check_is_fitted(self, "network_")
         generator = np.random.default_rng(draw_seed(random_state))
         numbers_ = generator.choice(len(self.models_), n_samples, p=self.weights_)
@@ -292,7 +300,15 @@ class ModelAverage(NetworkLearner):
         return Dataset(self.variables_, columns)
 
     def to_dot(self, least: float = 0.5) -> str:
-        """Describe the edges of at least this probability in the DOT language."""
+        """Describe the edges of at least this probability in the DOT language.
+
+        Examples
+        --------
+        >>> from latentforest import ChowLiu, datasets
+        >>> model = ModelAverage(ChowLiu(), 3, random_state=0).fit(datasets.load("hiv-tests"))
+        >>> print(model.to_dot().splitlines()[0])
+        digraph {
+        """
         check_is_fitted(self, "network_")
         return draw_edges(self.edges_, least)
 

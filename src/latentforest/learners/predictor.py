@@ -68,7 +68,16 @@ class Predictor(LatentLearner):
         return len(self.variables_)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Return the predictor as it is."""
+        """Return the predictor as it is.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.load("hiv-tests")
+        >>> network = LatentClass(2, random_state=0).fit(data).network_
+        >>> Predictor(network).fit(data).network_ is network
+        True
+        """
         return self
 
     def explain(self, X: Any) -> Dataset:
@@ -108,6 +117,14 @@ class Predictor(LatentLearner):
             How many completed tables to draw (multiple imputation): one table, or a list of them.
         random_state
             Seed or generator.
+
+        Examples
+        --------
+        >>> from latentforest import LatentClass, datasets
+        >>> data = datasets.with_missing(datasets.load("hiv-tests"), 0.2, random_state=0)
+        >>> network = LatentClass(2, random_state=0).fit(data).network_
+        >>> Predictor(network).impute(data, random_state=0).n_missing
+        0
         """
         if not isinstance(n, numbers.Integral) or n < 1:
             raise ParameterError(f"n must be a positive whole number, got {n!r}")

@@ -131,7 +131,7 @@ class StructuralEM(LatentLearner):
         the way to the result, scores, runs of EM and seconds so far.
     n_fits_
         Runs of EM.
-    left_out_
+    left_out_share_
         Largest share of the rows' weight whose completions were left out in a step; above 1% there
         is a warning.
     monitor_, interrupted_, stopped_
@@ -394,7 +394,7 @@ class StructuralEM(LatentLearner):
         )
         found = learner._learn(work)
         monitor = Monitor(converged=True, reason="nothing is missing: counts are exact")
-        more = {"n_fits": 0, "left_out": 0.0, "monitor": monitor}
+        more = {"n_fits": 0, "left_out_share": 0.0, "monitor": monitor}
         return replace(found, attributes=found.attributes | more)
 
     def _open(self, work: Work) -> StructuralSearch:
@@ -436,7 +436,7 @@ class StructuralEM(LatentLearner):
             "bic": value - search.fits.bic_price * dimension,
             "cpdag": network.structure.cpdag(),
             "n_fits": search.fits.n_fits,
-            "left_out": search.fits.left_out,
+            "left_out_share": search.fits.left_out,
             "monitor": result.monitor,
             "interrupted": was_interrupted or result.monitor.was_interrupted,
             "stopped": stopped,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.model import elimination
+from latentforest.model.marginals import compute_marginals
 from latentforest.model.structure import Structure
 from latentforest.visible import make_label
 
@@ -22,26 +22,10 @@ MAX_SHOWN = 8
 
 def draw_text(structure: Structure, parameters: Floats) -> str:
     """Draw a forest with box characters, or list the parents of each variable of a network."""
-    probabilities = _compute_latent_probabilities(structure, parameters)
+    probabilities = compute_marginals(structure, parameters, structure.latents)
     labels = {name: _label(structure, name, probabilities) for name in structure.names}
     lines = _draw_forest if structure.is_forest else _list_families
     return "\n".join(lines(structure, labels))
-
-
-def _compute_latent_probabilities(structure: Structure, parameters: Floats) -> dict[str, Floats]:
-    """Compute the marginals of the latent variables; in a forest, all in one pass."""
-    if not structure.is_forest:
-        return {
-            name: elimination.compute_joint(structure, parameters, (name,), {})
-            for name in structure.latents
-        }
-    marginals: dict[str, Floats] = {}
-    for name in structure.order:
-        table = structure.table_view(parameters, name)
-        parents = structure.parents(name)
-        if structure.variable(name).is_categorical:
-            marginals[name] = marginals[parents[0]] @ table if parents else table
-    return {name: marginals[name] for name in structure.latents}
 
 
 def _label(structure: Structure, name: str, probabilities: Mapping[str, Floats]) -> str:

@@ -192,7 +192,7 @@ def tabulate_edges(network: Network) -> Table:
             if parent in sizes:
                 profile = compute_profile(network, parent, child, sizes[parent])
                 bits = max(profile.information, 0.0) / math.log(2)
-                entropy = 0.0 if profile.is_continuous else _entropy(profile.overall)
+                entropy = 0.0 if profile.is_continuous else compute_entropy(profile.overall)
                 share = bits / entropy if entropy > 0 else None
             rows.append({"parent": parent, "child": child, "bits": bits, "share": share})
     rows.sort(key=lambda row: -round(row["bits"] or 0.0, 12))
@@ -201,7 +201,7 @@ def tabulate_edges(network: Network) -> Table:
     )
 
 
-def _entropy(probabilities: Floats) -> float:
+def compute_entropy(probabilities: Floats) -> float:
     """Entropy in bits."""
     seen = probabilities[probabilities > 0]
     return float(-(seen * np.log2(seen)).sum())

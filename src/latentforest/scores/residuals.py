@@ -15,8 +15,8 @@ from latentforest.inference.pair_tables import TreeTables, is_tree_like
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 from latentforest.model.network import Network
 from latentforest.scores.effective_dimension import with_gaps
-from latentforest.scores.pair_counts import PairCounts
 from latentforest.scores.saturated import MAX_CELLS, all_cells, count_cells, fit_saturated
+from latentforest.scores.state_counts import StateCounts
 
 BLOCK_STATES = 512  # of columns that are compared with all columns at once
 LEAST_EXPECTED, FEW_EXPECTED, SMALL_SHARE = 1.0, 5.0, 0.2  # rows of cells that can be judged
@@ -102,8 +102,8 @@ def _dataset(data: PatternedData | Dataset) -> Dataset:
 class PairResiduals(NamedTuple):
     """Residuals of all pairs of some columns, each an array ``(n_pairs,)``.
 
-    ``first`` and ``second`` are places in ``names``. A residual is ``judged`` if there are rows
-    enough: no cell is expected to have fewer than one, and at most a fifth of them fewer than five.
+    ``first`` and ``second`` are places in ``names``. ``smallest`` is the smallest expected count of
+    a cell, ``small_shares`` the share of cells whose count is expected to be below five.
     """
 
     names: tuple[str, ...]
@@ -111,7 +111,14 @@ class PairResiduals(NamedTuple):
     second: AnyArray
     residuals: FloatArray
     signs: AnyArray
-    judged: BoolArray
+    smallest: FloatArray
+    small_shares: FloatArray
+
+    @property
+    def judged(self) -> BoolArray:
+        """Whether there are rows enough to judge a pair, ``(n_pairs,)``."""
+        found: BoolArray = (self.smallest >= LEAST_EXPECTED) & (self.small_shares <= SMALL_SHARE)
+        return found
 
 
 def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset) -> Table:
@@ -133,7 +140,20 @@ def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset)
     Returns
     -------
     Table
-        Columns ``first``, ``second``, ``residual``, ``sign``, largest residual first.
+        Columns ``first``, ``second``, ``residual``, ``sign``, ``smallest_expected`` and
+        ``small_cells``, largest residual first. The last two are the smallest expected count of a
+        cell and the share of cells that are expected to have fewer than five rows: with less than
+        one, or more than a fifth, there are too few rows to judge the pair.
+
+    Examples
+    --------
+    >>> from latentforest import Independence, datasets
+    >>> table = datasets.load("hiv-tests")
+    >>> found = compute_bivariate_residuals(Independence().fit(table).network_, table)
+    >>> print(found.to("csv").splitlines()[0])
+    first,second,residual,sign,smallest_expected,small_cells
+    >>> found["first"][0], found["second"][0], round(found["residual"][0], 1), found["sign"][0]
+    ('A', 'D', 351.3, 1)
     """
     return tabulate_pairs(compare_pairs(network, _dataset(data)))
 
@@ -146,6 +166,8 @@ def tabulate_pairs(pairs: PairResiduals, p: FloatArray | None = None) -> Table:
         "second": [names[j] for j in pairs.second[order]],
         "residual": pairs.residuals[order].tolist(),
         "sign": pairs.signs[order].tolist(),
+        "smallest_expected": pairs.smallest[order].tolist(),
+        "small_cells": pairs.small_shares[order].tolist(),
     }
     return Table(columns if p is None else columns | {"p": p[order].tolist()})
 
@@ -155,13 +177,13 @@ def compare_pairs(network: Network, dataset: Dataset) -> PairResiduals:
     continuous = set(network.structure.continuous)
     names = tuple(name for name in network.observed if name not in continuous)
     n, pairs = len(names), np.triu_indices(len(names), 1)
-    found = np.zeros((3, n, n))
+    found = np.zeros((4, n, n))
     if n > 1:
-        counts, expect = PairCounts(dataset.select(names)), _expectation(network, names)
+        counts, expect = StateCounts(dataset.select(names)), _expectation(network, names)
         for low, high in _cut(counts.edges):
             found[:, low:high] = _compare_block(counts, expect(low, high), low, high)
-    residuals, signs, judged = (part[pairs] for part in found)
-    return PairResiduals(names, *pairs, residuals, signs.astype(np.intp), judged > 0)
+    residuals, signs, smallest, shares = (part[pairs] for part in found)
+    return PairResiduals(names, *pairs, residuals, signs.astype(np.intp), smallest, shares)
 
 
 def _cut(edges: AnyArray) -> Iterator[tuple[int, int]]:
@@ -173,8 +195,8 @@ def _cut(edges: AnyArray) -> Iterator[tuple[int, int]]:
         low = max(low + 1, high)
 
 
-def _compare_block(counts: PairCounts, chances: FloatArray, low: int, high: int) -> FloatArray:
-    """Compare some columns with all: residual, sign, and whether it can be judged."""
+def _compare_block(counts: StateCounts, chances: FloatArray, low: int, high: int) -> FloatArray:
+    """Compare some columns with all: residual, sign, smallest count, share of small counts."""
     edges = counts.edges
     sizes = np.diff(edges)
     some, starts, ends = sizes[low:high], edges[low:high] - edges[low], edges[:-1]
@@ -196,11 +218,17 @@ def _compare_block(counts: PairCounts, chances: FloatArray, low: int, high: int)
     # A state that neither the table nor the network has makes no cells.
     either = (expected > 0) | (observed > 0)
     can_occur = np.outer(either.any(axis=1), either.any(axis=0))
-    n_cells = add_up(can_occur.astype(float))
     n_small = add_up((can_occur & (expected < FEW_EXPECTED)).astype(float))
-    n_tiny = add_up((can_occur & (expected < LEAST_EXPECTED)).astype(float))
-    judged = can_vary & (n_tiny == 0) & (n_small <= SMALL_SHARE * n_cells)
-    return np.stack([residuals, signs, judged])
+    shares = n_small / np.maximum(add_up(can_occur.astype(float)), 1.0)
+    smallest = _find_smallest(np.where(can_occur, expected, np.inf), starts, ends)
+    return np.stack([residuals, signs, np.where(can_vary, smallest, 0.0), shares])
+
+
+def _find_smallest(cells: FloatArray, starts: AnyArray, ends: AnyArray) -> FloatArray:
+    """Smallest number of the two-way table of each pair; zero if it has no cells."""
+    lows = np.minimum.reduceat(np.minimum.reduceat(cells, starts, axis=0), ends, axis=1)
+    found: FloatArray = np.where(np.isfinite(lows), lows, 0.0)
+    return found
 
 
 def _expectation(network: Network, names: tuple[str, ...]) -> Callable[[int, int], FloatArray]:

@@ -45,6 +45,14 @@ def marginally_equivalent(
         Two networks or two structures over the same manifest variables.
     n_draws, n_starts
         For structures, as for `includes`.
+
+    Examples
+    --------
+    >>> from latentforest.data import Variable
+    >>> a, b = (Variable(name, ("no", "yes")) for name in "AB")
+    >>> there, back = Structure([a, b], {"B": "A"}), Structure([a, b], {"A": "B"})
+    >>> marginally_equivalent(there, back)
+    True
     """
     _check_variables(first, second)
     if isinstance(first, Network) and isinstance(second, Network):

@@ -63,7 +63,17 @@ def regularize(model: NetworkOrStructure) -> NetworkOrStructure:
 
 
 def is_regular(structure: Structure) -> bool:
-    """Whether neither a structure nor one of its equivalents has a shape that can be replaced."""
+    """Whether neither a structure nor one of its equivalents has a shape that can be replaced.
+
+    Examples
+    --------
+    >>> from latentforest import Variable, parse_structure
+    >>> columns = [Variable(name, ("no", "yes")) for name in "ABC"]
+    >>> is_regular(parse_structure("X[2] -> A, B, C", columns))
+    True
+    >>> is_regular(parse_structure("X[5] -> A, B, C", columns))  # that many cannot be told apart
+    False
+    """
     return find_irregularity(structure) is None
 
 
