@@ -184,3 +184,16 @@ def cli(monkeypatch):
         return result
 
     return invoke
+
+
+def test_pages_show_escapes_and_columns_are_found_by_them(tmp_path):
+    table = {HALF: ["x", "y", "y", "x"] * 10, RED: [TURN, "v"] * 20, "c": ["p", "q", "q", "q"] * 10}
+    model = lf.LatentClass(2, random_state=0).fit(table)
+    for shown in (model, model.network_, model.profiles(), model.network_.cpd(RED)):
+        page = shown._repr_html_()
+        assert r"\x1b[31mred" in page
+        assert not {"\x1b", "\u202e", "\ud800"} & set(page)
+    write_table(model.sample(10, random_state=0).to_columns(), tmp_path / "rows.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(model.predict(lf.read(tmp_path / "rows.csv"))) == 10

@@ -1,5 +1,6 @@
 # Written by make lists, from the registry of learners and the list of public names.
-from latentforest import datasets
+from latentforest import datasets, plots
+from latentforest.benchmarking.run import benchmark
 from latentforest.data import Dataset, Variable, read, read_sql
 from latentforest.data.inspection import inspect
 from latentforest.data.recipe import Recipe
@@ -84,6 +85,7 @@ __all__ = [
     "Variable",
     "__version__",
     "average_networks",
+    "benchmark",
     "compare",
     "compute_bivariate_residuals",
     "compute_cell_residuals",
@@ -104,6 +106,7 @@ __all__ = [
     "marginal_likelihood",
     "marginally_equivalent",
     "parse_structure",
+    "plots",
     "read",
     "read_sql",
     "regularize",

@@ -87,7 +87,7 @@ def test_wrong_encoding_is_explained(run, tmp_path):
 
 def test_unknown_format_is_explained(run, tmp_path):
     result = run("learn", write(tmp_path, "a\n1\n", "table.xyz"), code=1)
-    assert "pass --format (arff, arrow, csv" in result.stderr
+    assert "pass --input-format (arff, arrow, csv" in result.stderr
 
 
 def test_missing_file_names_the_built_in_tables(run):
@@ -235,7 +235,7 @@ def test_settings_are_named_as_they_can_be_given(run):
 def test_messages_name_options_of_the_command_line():
     assert translate("pass kinds={'a b': 'continuous'}") == "pass --continuous 'a b'"
     assert translate("leave them out or read them with") == "use --exclude, or"
-    assert translate("format: got 'xls'") == "--format: got 'xls'"
+    assert translate("format: got 'xls'") == "--input-format: got 'xls'"
     assert translate("tolerance must not be negative") == "--tolerance must not be negative"
 
 

@@ -47,7 +47,10 @@ def test_converting(run, tmp_path):
     shown = [run("show", tmp_path / name).stdout for name in ("model.json", "model.xdsl")]
     assert shown[0] == shown[1]
     result = run("convert", tmp_path / "model.json", tmp_path / "model.uai")
-    assert "does not keep the names of variables and states and which of them" in result.stderr
+    assert (
+        "does not keep the parameters for new rows, the names of variables and states and which"
+        in result.stderr
+    )
 
 
 def test_converting_to_an_unknown_format(run, tmp_path):

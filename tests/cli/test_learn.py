@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import importlib
 import json
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -232,7 +235,7 @@ def test_time_limit_is_said(run, tmp_path):
 def test_file_takes_precedence_over_built_in_table(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("hiv-tests").write_text("a,b\n1,2\n2,1\n")
-    facts = json.loads(run("learn", "hiv-tests", "--format", "csv", "--json").stdout)
+    facts = json.loads(run("learn", "hiv-tests", "--input-format", "csv", "--json").stdout)
     assert facts["data"]["rows"] == 2
 
 
@@ -260,3 +263,42 @@ def test_direct_effects(run):
         "--json",
     )
     assert json.loads(result.stdout)["bic"] == pytest.approx(-656.622, abs=0.001)
+
+
+def interrupt_first(monkeypatch, module, name):
+    """Let a function be hit by Ctrl-C when it is first called."""
+    function, calls = getattr(module, name), []
+
+    def interrupted(*arguments):
+        calls.append(name)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return function(*arguments)
+
+    monkeypatch.setattr(module, name, interrupted)
+
+
+@pytest.mark.parametrize(("module", "name"), [("learn", "save"), ("summary", "print_outcome")])
+def test_ctrl_c_after_the_fit_keeps_the_model(run, tmp_path, monkeypatch, module, name):
+    interrupt_first(monkeypatch, importlib.import_module(f"latentforest.cli.{module}"), name)
+    result = run("learn", "hiv-tests", "--states", 2, "--out", tmp_path / "m.json", code=3)
+    assert "interrupted; th" in result.stderr
+    assert lf.load(tmp_path / "m.json").dimension == 9
+
+
+def test_a_model_that_cannot_be_written_is_kept_elsewhere(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    function = lf.save
+
+    def save(network, path):
+        if path.parent == tmp_path:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        function(network, path)
+
+    monkeypatch.setattr("latentforest.cli.learn.save", save)
+    out = tmp_path / "m.json"
+    result = run("learn", "hiv-tests", "--states", 2, "--out", out, code=1)
+    assert f"error: cannot write {out}: No space left on device; the model was" in result.stderr
+    (rescued,) = tmp_path.glob("*/m.json")
+    assert f"saved to {rescued} instead" in result.stderr
+    assert lf.load(rescued).dimension == 9

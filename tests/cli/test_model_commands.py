@@ -52,7 +52,7 @@ def test_show_json(run, model):
 
 def test_show_takes_one_form(run, model):
     result = run("show", model, "--dot", "--json", code=2)
-    assert "choose one of --tables, --dot and --json" in result.stderr
+    assert "choose one of --tables, --dot, --format and --json" in result.stderr
 
 
 def test_show_limits_wide_models_unless_asked(run, tmp_path, monkeypatch):

@@ -121,3 +121,16 @@ def test_a_device_is_written(run, folder):
     Path("nothing.csv").symlink_to("/dev/null")
     run("sample", "model.json", 3, "--out", "nothing.csv")
     assert Path("nothing.csv").is_symlink()
+
+
+def test_a_recipe_that_is_read_is_not_overwritten(run, folder):
+    run("inspect", "table.csv", "--write-recipe", "recipe.toml")
+    before = Path("recipe.toml").read_bytes()
+    using = ["table.csv", "--recipe", "recipe.toml", "--force"]
+    for more in (
+        ["inspect", *using, "--write-recipe", "recipe.toml"],
+        ["learn", *using, "--learner", "east", "--checkpoint", "recipe.toml"],
+    ):
+        result = run(*more, code=2)
+        assert "recipe.toml is the same file as recipe.toml, which this command" in result.stderr
+    assert Path("recipe.toml").read_bytes() == before

@@ -99,6 +99,30 @@ def test_ctrl_c_and_termination_keep_the_best_model(tmp_path, number):
     assert len(lf.load(out).names) == 21
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_an_interruption_that_python_drops_comes_again():
+    code = (
+        "import time; from latentforest.cli.boundary import repeat_lost_interruptions\n"
+        "class Odd:\n    def __del__(self): raise KeyboardInterrupt\n"
+        "repeat_lost_interruptions()\n"
+        "try:\n    Odd(); time.sleep(60)\nexcept KeyboardInterrupt: print('again')"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.stdout, result.stderr) == ("again\n", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_at_the_very_end_changes_nothing(number):
+    code = (
+        "import atexit, os, sys; from latentforest.__main__ import run\n"
+        f"atexit.register(lambda: os.kill(os.getpid(), {int(number)}))\n"
+        "sys.argv = ['latentforest', '--version']; run()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_plain_lines_skip_repeated_kinds(capsys):
     lines = PlainLines()
     for message in ("2 classes: iteration 1", "2 classes: iteration 20", "3 classes: iteration 2"):

@@ -103,7 +103,7 @@ def test_json_has_the_history(run, table):
     result = run("learn", table, "--learner", "hill-climbing", "--json")
     facts = json.loads(result.stdout)
     assert facts["history"][0]["phase"] == "start"
-    assert set(facts["history"][1]) >= {"step", "phase", "operator", "where", "accepted", "bic"}
+    assert set(facts["history"][1]) >= {"step", "phase", "operator", "variables", "accepted", "bic"}
     assert facts["bic"] == pytest.approx(max(row["bic"] for row in facts["history"]), abs=0.2)
     assert (facts["stopped"], facts["interrupted"], facts["converged"]) == (None, False, True)
     way = [row for row in facts["history"] if row["accepted"]]

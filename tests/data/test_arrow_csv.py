@@ -177,3 +177,10 @@ def test_many_numbers_become_floats_once(tmp_path, monkeypatch):
     path.write_text("a,b\n" + "".join(f"{i}.50,{i}\n" for i in range(100)))
     data = read(path)
     np.testing.assert_array_equal(data.column("a"), np.arange(100) + 0.5)
+
+
+def test_a_byte_order_mark_in_the_first_value_stays(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_bytes("\ufeffa,b\n\ufeff,1\nx,2\n".encode() + b"x,1\n" * 2000)
+    monkeypatch.setattr(csv_file, "_LARGE", 0)
+    assert read(path).variable("a").states == ("x", "\ufeff")

@@ -332,3 +332,14 @@ def test_inspection_says_what_was_understood(tmp_path):
     assert recipe.states == {"sex": ("f", "m")}
     assert "wt" not in recipe.kinds
     assert lf.inspect(table, recipe=path).left_out == {}
+
+
+def test_a_column_of_one_reading_keeps_it_beside_decimal_commas():
+    table = {"a": ["1,5", "22,75"], "b": ["30,892.56", "1,000.5"], "c": ["41.3%", "2.5%"]}
+    with pytest.warns(DataWarning, match="'c'"):
+        data = Dataset.from_table(table, kinds=dict.fromkeys("abc", "continuous"))
+    assert [data.column(name).tolist() for name in "abc"] == [
+        [1.5, 22.75],
+        [30892.56, 1000.5],
+        [41.3, 2.5],
+    ]

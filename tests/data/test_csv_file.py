@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latentforest.data import csv_file, read
-from latentforest.errors import DataError, FileFormatError
+from latentforest.errors import DataError, FileFormatError, ReadingWarning
 
 
 @pytest.fixture
@@ -119,3 +119,14 @@ def test_long_fields(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(f"a,b\n{'x' * 200_000},1\n")
     assert len(read(path).variable("a").states[0]) == 200_000
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_file_of_write_table(tmp_path, end):
+    lines = ['"q one" "k"', '"1" "ja nein" 3', '"2" NA 4', '"3" "nie" 3', ""]
+    (tmp_path / "t.txt").write_text(end.join(lines), newline="")
+    with pytest.warns(ReadingWarning, match="one name fewer"):
+        data = read(tmp_path / "t.txt")
+    assert data.names == ("q one", "k")
+    assert data.variable("q one").states == ("ja nein", "nie")
+    assert data.n_missing == 1

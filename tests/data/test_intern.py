@@ -3,7 +3,7 @@ import pytest
 
 from latentforest.data import intern
 from latentforest.data.intern import TextColumn
-from latentforest.data.raw_column import Labels, Numbers
+from latentforest.data.raw_column import Categories, Numbers
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def collect(*pieces, **options):
 
 def test_few_texts_stay_in_dictionary_form():
     column = collect(["a", " b"], ["b", "a"])
-    assert isinstance(column, Labels)
+    assert isinstance(column, Categories)
     assert [column.labels[code] for code in column.codes] == ["a", "b", "b", "a"]
 
 
@@ -32,13 +32,13 @@ def test_many_numbers_become_floats():
 
 def test_many_texts_stay_text():
     column = collect(list("abcd"), ["1", "2"])
-    assert isinstance(column, Labels)
+    assert isinstance(column, Categories)
     assert len(column.labels) == 6
 
 
 def test_text_after_many_numbers_brings_the_labels_back():
     column = collect(["1", "2.5", "3", "4", "?"], ["x", "1"])
-    assert isinstance(column, Labels)
+    assert isinstance(column, Categories)
     assert list(column.labels) == ["1", "2.5", "3", "4", "x"]
     assert column.codes.tolist() == [0, 1, 2, 3, -1, 4, 0]
 
@@ -48,15 +48,15 @@ def test_text_after_many_numbers_brings_the_labels_back():
 def test_texts_that_floats_would_change_stay_text(text, late):
     numbers = ["1", "2", "3", "4"]
     column = collect(numbers, [text]) if late else collect([*numbers, text])
-    assert isinstance(column, Labels)
+    assert isinstance(column, Categories)
     assert list(column.labels) == [*numbers, text]
 
 
 def test_numpy_booleans_differ_from_numbers():
     column = intern.intern_objects([np.True_, 1, 0, 2, "x"], "a")
-    assert isinstance(column, Labels)
+    assert isinstance(column, Categories)
     assert list(column.labels) == ["True", "1", "0", "2", "x"]
 
 
 def test_numbers_can_be_kept_as_text():
-    assert isinstance(collect(["1", "2", "3", "4", "5"], only_text=True), Labels)
+    assert isinstance(collect(["1", "2", "3", "4", "5"], only_text=True), Categories)

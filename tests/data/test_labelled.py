@@ -129,3 +129,8 @@ def test_what_lost_its_labels_says_so():
     with pytest.raises(DataError, match="has no labels"):
         TABLE.T.to_pandas()
     assert TABLE.T._repr_html_() is None
+
+
+def test_an_array_is_written_as_its_table():
+    assert SIZES.to("csv").splitlines()[0] == "health,probability"
+    assert TABLE.to("markdown") == TABLE.to_table().to("markdown")

@@ -67,3 +67,12 @@ def test_a_damaged_page(tmp_path):
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match="column 'a' is damaged"):
         read(path)
+
+
+def test_an_enum_of_polars_with_missing_values(tmp_path):
+    polars = pytest.importorskip("polars")
+    values = polars.Series("q", ["ja", None, "nein"], dtype=polars.Enum(["nie", "nein", "ja"]))
+    polars.DataFrame([values]).write_parquet(tmp_path / "q.parquet")
+    data = read(tmp_path / "q.parquet")
+    assert data.variable("q").states == ("nie", "nein", "ja")
+    assert data.column("q").tolist() == [2, -1, 1]

@@ -10,8 +10,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import parquet as pq
+from python_calamine import load_workbook
 
 from latentforest.data.table import Table
+from latentforest.data.table_groups import TableGroup
 from latentforest.errors import DataError, MissingExtraError, ParameterError
 
 TABLE = Table({"n": [1, 20], "bic": [-1234.5, math.nan], "name": ["a_b|c", "<i>&\\"]})
@@ -132,3 +135,54 @@ def test_notes_are_printed_and_kept():
     assert str(table).splitlines()[-1] == "It is small."
     again = pickle.loads(pickle.dumps(table))
     assert (again, again.notes) == (table, table.notes)
+
+
+def test_signs_that_a_format_would_obey():
+    table = Table({"bin": ["[0,1)", "*", "$x$ ~a~", "a\x1b[31m", "\u202eb"]})
+    lines = table.to("latex").splitlines()
+    assert lines[4].startswith("{[}0,1)")  # a bracket behind \\ would be its argument
+    assert lines[5].startswith("{*}")
+    assert r"\[0,1)" in table.to("markdown")
+    assert r"\$x\$ \~a\~" in table.to("markdown")
+    for format in ("latex", "markdown", "html"):
+        assert not {"\x1b", "\u202e"} & set(table.to(format))
+
+
+def test_a_lone_carriage_return_is_quoted():
+    assert Table({"a": ["x\ry"]}).to("csv") == 'a\n"x\ry"\n'
+
+
+def test_columns_of_mixed_values_are_texts_in_parquet(tmp_path):
+    table = Table({"mixed": [1, "x", None, True], "large": [2**70, 1, 2, 3], "n": [1, 2.5, 3, 4]})
+    table.to(tmp_path / "t.parquet")
+    found = pq.read_table(tmp_path / "t.parquet").to_pydict()
+    assert found["mixed"] == ["1", "x", None, "True"]
+    assert found["large"][0] == str(2**70)
+    assert found["n"] == [1, 2.5, 3, 4]
+
+
+def test_halves_of_characters_are_shown_in_a_workbook(tmp_path):
+    Table({"a\ud800": ["b\udfff"]}).to(tmp_path / "t.xlsx")
+    sheet = load_workbook(tmp_path / "t.xlsx").get_sheet_by_index(0)
+    assert sheet.to_python() == [["a\\ud800"], ["b\\udfff"]]
+
+
+def test_groups_of_tables(tmp_path):
+    group = TableGroup(
+        {"one": Table({"a_b": [1]}), "two": Table({"x": ["<i>"]}, ["a note"])},
+        ["first & last"],
+        {"two": "The <second>"},
+    )
+    assert group.to("markdown").split("\n\n")[0] == "first &amp; last"
+    assert "**The &lt;second&gt;**" in group.to("markdown")
+    assert r"first \& last" in group.to("latex")
+    assert "<h3>The &lt;second&gt;</h3>" in group.to("html")
+    assert json.loads(group.to("json"))["two"] == [{"x": "<i>"}]
+    assert group.to("csv") == "a_b\n1\n"
+    for suffix in (".tex", ".md", ".html", ".json", ".csv", ".parquet"):
+        group.to(tmp_path / f"g{suffix}")
+        assert (tmp_path / f"g{suffix}").stat().st_size > 0
+    group.to(tmp_path / "g.xlsx")
+    assert load_workbook(tmp_path / "g.xlsx").sheet_names == ["one", "two"]
+    with pytest.raises(ParameterError, match=r"cannot write a table to 'g\.doc'"):
+        group.to("g.doc")

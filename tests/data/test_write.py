@@ -43,7 +43,7 @@ def test_bad_tables_and_names(tmp_path):
     with pytest.raises(DataError, match="needs columns"):
         write_table({}, tmp_path / "t.csv")
     with pytest.raises(ParameterError, match=r"must end in one of \.csv, \.tsv"):
-        write_table({"a": np.zeros(1)}, tmp_path / "t.xlsx")
+        write_table({"a": np.zeros(1)}, tmp_path / "t.docx")
 
 
 def test_a_lone_carriage_return_is_quoted(tmp_path):

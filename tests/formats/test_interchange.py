@@ -1,5 +1,6 @@
 """XMLBIF, XDSL, NET, UAI and graphs: what is written is read back, what others wrote is read."""
 
+import gzip
 import json
 from xml.etree import ElementTree
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latentforest import Network, Variable, load, save
+from latentforest import LatentClass, Network, Variable, datasets, load, save
 from latentforest.errors import FileFormatError, FileFormatWarning, ModelError, ParameterError
 from latentforest.formats import read_content, write_content
 from latentforest.formats.content import ModelContent
@@ -218,6 +219,7 @@ def test_uai(tmp_path):
         ("m.uai", UAI[:40], "ends too early|only"),
         ("m.uai", UAI.replace("12\n", "999999999\n"), "999999999 numbers in the table"),
         ("m.uai", UAI.replace("3 0 2 1", "3 0 7 1"), "expected numbers below 3"),
+        ("m.uai", UAI.replace("2 3 2", "2 999999999 2"), "999999999 states of x1, but only"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, name, text, problem):
@@ -226,9 +228,13 @@ def test_damaged_files_are_refused(tmp_path, name, text, problem):
 
 
 def test_a_large_file_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("latentforest.formats.xml_file.MAX_BYTES", 100)
-    with pytest.raises(FileFormatError, match="expected at most 100"):
-        load(write(tmp_path, "m.bifxml", XMLBIF))
+    monkeypatch.setattr("latentforest.formats.bytes_file.MAX_BYTES", 100)
+    for name, text in (("m.bifxml", XMLBIF), ("m.net", NET), ("m.uai", UAI + " " * 100)):
+        with pytest.raises(FileFormatError, match="expected at most 100"):
+            load(write(tmp_path, name, text))
+    (tmp_path / "m.bif.gz").write_bytes(gzip.compress(b" " * 10_000))
+    with pytest.raises(FileFormatError, match="more than 100 bytes when it is uncompressed"):
+        load(tmp_path / "m.bif.gz")
 
 
 def test_rounded_tables_are_scaled_with_a_warning(tmp_path):
@@ -238,6 +244,33 @@ def test_rounded_tables_are_scaled_with_a_warning(tmp_path):
     ):
         network = load(path)
     assert network.cpd("c").sum() == pytest.approx(1, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "likely"),
+    [
+        ("m.json", XMLBIF, ".bifxml"),
+        ("m.txt", NET, ".net"),
+        ("m.bif", '{"format": "x"}', ".json"),
+        ("m.net", "network n {}\nvariable a {}", ".bif"),
+        ("m.bifxml", XDSL, ".xdsl"),
+        ("m.xdsl", UAI, ".uai"),
+    ],
+)
+def test_a_file_of_another_name_is_recognised(tmp_path, name, text, likely):
+    with pytest.raises(FileFormatError, match=f"it looks like a file whose name ends in {likely}$"):
+        load(write(tmp_path, name, text))
+
+
+def test_what_is_lost_is_said(tmp_path):
+    learned = LatentClass(2, random_state=0).fit(datasets.load("hiv-tests"))
+    with pytest.warns(
+        FileFormatWarning, match="does not keep the parameters for new rows; a .json"
+    ):
+        save(learned, tmp_path / "m.bif")
+    placed = ModelContent(forest(["a"]), {"a": (1.0, 2.0)})
+    with pytest.warns(FileFormatWarning, match="where the variables stand in a drawing; a .xdsl"):
+        write_content(placed, tmp_path / "m.json")
 
 
 @settings(max_examples=200)

@@ -3,13 +3,26 @@
 import gzip
 import importlib.metadata
 import logging
+import sys
 import warnings
 
 import numpy as np
 import pytest
 
-from latentforest import Network, Variable, from_networkx, from_pgmpy, from_pyagrum, load, save
-from latentforest.errors import ModelError
+from latentforest import (
+    Network,
+    Predictor,
+    Variable,
+    datasets,
+    from_networkx,
+    from_pgmpy,
+    from_pyagrum,
+    load,
+    read,
+    save,
+)
+from latentforest.data.write import write_table
+from latentforest.errors import DataWarning, MissingExtraError, ModelError
 from latentforest.formats.identifiers import from_identifier
 
 HEALTH = Network.from_tables(
@@ -101,6 +114,20 @@ def test_networkx_and_back():
         from_networkx(graph)
 
 
+def test_a_library_that_is_missing_has_its_line_of_installation(monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'latentforest\[interchange\]'"):
+        HEALTH.to_networkx()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", ["nul\0", "half\ud800"])
+def test_texts_that_pyagrum_cannot_hold(pyagrum, text):
+    odd = Network.from_tables([Variable("a", ("x", text))], {}, {"a": [0.5, 0.5]})
+    with pytest.raises(ModelError, match="pyAgrum cannot hold the text"):
+        odd.to_pyagrum()
+
+
 def test_continuous_variables_are_named():
     for convert in (MIXED.to_pgmpy, MIXED.to_pyagrum):
         with pytest.raises(ModelError, match="continuous: 'pulse', 'weight'"):
@@ -155,3 +182,42 @@ def test_files_of_pyagrum_are_read(tmp_path, pgmpy, pyagrum, name, suffix):
 def test_compressed_files_are_what_they_say(tmp_path):
     save(HEALTH, tmp_path / "m.bif.gz")
     assert gzip.decompress((tmp_path / "m.bif.gz").read_bytes()).startswith(b"network")
+
+
+@pytest.mark.parametrize("name", ["insurance", "hailfinder", "child"])
+def test_a_state_called_none_is_a_state_in_files_of_rows(tmp_path, pgmpy, name):
+    network = published(name)
+    rows = network.sample(300, random_state=0)
+    write_table(rows.to_columns(), tmp_path / "rows.csv")
+    with pytest.warns(DataWarning, match="may mean 'no value' count as states: .*'None'"):
+        found = read(tmp_path / "rows.csv")
+    assert found.n_missing == 0
+    assert Predictor(network).score(found) == Predictor(network).score(rows)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [("alarm", ".bif"), ("insurance", ".bifxml"), ("hailfinder", ".xdsl"), ("alarm", ".net")],
+)
+def test_posteriors_survive(tmp_path, pgmpy, pyagrum, name, suffix):
+    network = published(name)
+    save(network, tmp_path / f"m{suffix}")
+    again = load(tmp_path / f"m{suffix}")
+    first, *_, last = network.structure.order
+    evidence = {last: network.structure.states(last)[0]}
+    found = again.query(first, evidence)
+    assert np.allclose(found, network.query(first, evidence), atol=1e-14)
+    theirs = pyagrum.LazyPropagation(again.to_pyagrum())
+    theirs.setEvidence(evidence)
+    assert np.allclose(theirs.posterior(first).toarray(), found, atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("suffix", [".bifxml", ".net"])
+def test_latent_trees_go_through_other_programs(tmp_path, pgmpy, pyagrum, suffix):
+    tree = datasets.random_latent_tree(12, width=3, random_state=1)
+    save(tree, tmp_path / f"m{suffix}")
+    assert load(tmp_path / f"m{suffix}") == tree
+    pyagrum.saveBN(pyagrum.loadBN(str(tmp_path / f"m{suffix}")), str(tmp_path / f"w{suffix}"))
+    assert_same(load(tmp_path / f"w{suffix}"), tree, 1e-6)

@@ -84,7 +84,7 @@ def test_every_merger_raises_bic_and_is_the_best(table):
         gains = {
             frozenset((a, b)): fit(a + b) - fit(a) - fit(b) for a, b in combinations(groups, 2)
         }
-        a, b = tuple(left.split(", ")), tuple(right.split(", "))
+        a, b = tuple(left), tuple(right)
         assert gain == pytest.approx(max(gains.values()), abs=0.05)
         assert gains[frozenset((a, b))] == pytest.approx(gain, abs=0.05)
         merged = tuple(name for name in table.names if name in a + b)

@@ -112,6 +112,34 @@ def test_what_takes_the_place_of_a_model_is_said():
     assert model.network_.latents == ()
 
 
+def test_an_interruption_while_new_rows_are_prepared_for(monkeypatch):
+    estimate, hurried = base.estimate_predictive, []
+
+    def interrupt_once(network, data, smoothing, ties, is_late):
+        hurried.append(is_late)
+        if len(hurried) == 1:
+            raise KeyboardInterrupt
+        return estimate(network, data, smoothing, ties, is_late)
+
+    monkeypatch.setattr(base, "estimate_predictive", interrupt_once)
+    model = lf.LatentClass(2, random_state=0).fit(DATA)
+    assert hurried == [False, True]
+    assert model.interrupted_
+    assert model.predictive_network_ != model.network_
+
+
+def test_what_was_left_half_done_may_fail_once():
+    problems = iter([KeyboardInterrupt, RuntimeError])
+
+    def learn(work):
+        for problem in problems:
+            raise problem
+        return work
+
+    work = base.Work(DATA, DATA, None, 0, print, None)
+    assert interruption.hurry(work, learn)[1]
+
+
 def test_a_second_interruption_ends_it():
     def interrupt(message):
         raise KeyboardInterrupt

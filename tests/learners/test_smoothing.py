@@ -110,6 +110,8 @@ def test_states_that_no_row_has_do_not_count():
         lf.BayesianNetworkSearch(),
         lf.BridgedIslands(random_state=0),
         lf.StructuralEM(),
+        lf.GeneralizedLatentClass(random_state=0),
+        lf.EAST(random_state=0),
     ],
     ids=lambda learner: type(learner).__name__,
 )
@@ -125,6 +127,12 @@ def test_declared_states_change_no_learner(learner):
     assert (model.n_parameters_, model.network_.dimension) == (expected[0], expected[0])
     np.testing.assert_allclose(model.bic_, expected[1], rtol=1e-12)
     assert np.isfinite(model.score_samples(row)).all()
+
+
+def test_states_of_which_the_prior_has_a_share_are_named():
+    more = with_levels(lf.datasets.load("hiv-tests"), 2)
+    with pytest.warns(UnobservedStatesWarning, match="count as parameters, .* 'A': 'never'"):
+        lf.IncrementalForest(random_state=0).fit(more)
 
 
 def test_a_fold_without_a_state_is_no_trouble():

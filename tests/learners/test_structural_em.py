@@ -83,7 +83,7 @@ def test_without_gaps_the_result_is_that_of_the_search(whole, settings):
     plain = BayesianNetworkSearch(random_state=0, prior=1, **settings).fit(whole)
     assert found.network_ == plain.network_
     assert (found.score_, found.bic_) == (plain.score_, plain.bic_)
-    assert (found.n_fits_, found.left_out_) == (0, 0.0)
+    assert (found.n_fits_, found.left_out_share_) == (0, 0.0)
 
 
 # Missing cells
@@ -104,7 +104,7 @@ def test_scores_are_those_of_the_engine(table, model):
     penalty = 0.5 * model.n_parameters_ * np.log(table.total_weight)
     assert model.bic_ == pytest.approx(value - penalty)
     assert model.bic_ >= max(model.history_["score"]) - 1e-6
-    assert model.left_out_ < 1e-4
+    assert model.left_out_share_ < 1e-4
 
 
 @pytest.mark.parametrize(

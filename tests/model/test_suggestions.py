@@ -15,7 +15,7 @@ STRENGTHS = (0.95, 0.9, 0.85, 0.8)
 
 def make_tree(parents, strengths=STRENGTHS):
     """A forest of variables of two states; those with children are latent."""
-    above = set(parents.values())
+    above = list(dict.fromkeys(parents.values()))
     names = [*dict.fromkeys([*above, *parents])]
     variables = [
         Variable.hidden(name, 2) if name in above else Variable(name, ("no", "yes"))

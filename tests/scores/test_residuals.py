@@ -143,7 +143,8 @@ def test_residuals_of_independent_columns_are_pearson_statistics():
 def test_no_pairs():
     one = ROLE.select(["A"])
     table = compute_bivariate_residuals(Independence().fit(one).network_, one)
-    assert table.to_dict() == {"first": [], "second": [], "residual": [], "sign": []}
+    assert len(table) == 0
+    assert table.columns[:4] == ("first", "second", "residual", "sign")
 
 
 def test_pairs_that_are_never_both_observed_have_no_residual():
@@ -157,6 +158,17 @@ def test_signs(counts, sign):
     variables = [Variable("a", ("0", "1")), Variable("b", ("0", "1"))]
     data = Dataset(variables, [[0, 0, 1, 1], [0, 1, 0, 1]], counts)
     assert compute_bivariate_residuals(Independence().fit(data).network_, data)["sign"] == [sign]
+
+
+@pytest.mark.filterwarnings("ignore::latentforest.errors.UnobservedStatesWarning")
+def test_expected_counts_of_pairs():
+    data = Dataset([Variable(name, ("0", "1", "2")) for name in "ab"], [[0, 0, 1], [0, 1, 1]])
+    data = data.with_weights([16.0, 4.0, 20.0])  # nobody has the state 2
+    table = compute_bivariate_residuals(Independence().fit(data).network_, data)
+    assert table["smallest_expected"] == pytest.approx([40 * 0.5 * 0.4])
+    few = data.with_weights([4.0, 1.0, 5.0])
+    table = compute_bivariate_residuals(Independence().fit(few).network_, few)
+    assert (table["smallest_expected"], table["small_cells"]) == (pytest.approx([2.0]), [1.0])
 
 
 def test_a_column_without_categories_has_no_pairs():

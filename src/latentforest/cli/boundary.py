@@ -7,6 +7,7 @@ result. 141: the reader of the output went away.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import errno
 import os
@@ -14,6 +15,7 @@ import re
 import shlex
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -32,6 +34,7 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 _TYPED: ContextVar[tuple[str, ...] | None] = ContextVar("typed", default=None)
+_MOMENT = 0.05  # seconds until a lost interruption is repeated
 _FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 _MISSING = (
@@ -49,8 +52,8 @@ _TRANSLATIONS = (
     (r"leave (?:it|them) out or read (?:it|them) with", "use --exclude, or"),
     (r"\blist it in missing=", "list it with --missing"),
     (r"\bpass its encoding=", "pass its --encoding"),
-    (r"\bpass format='(\w+)'", r"pass --format \1"),
-    (r"\bpass format=", "pass --format"),
+    (r"\bpass format='(\w+)'", r"pass --input-format \1"),
+    (r"\bpass format=", "pass --input-format"),
     (r"\bpass sheet=", "pass --sheet"),
     (r"\bsheet(?=: got)", "--sheet"),
     (r"\bpass weights='(.*?)'", r"pass --weights '\1'"),
@@ -58,18 +61,21 @@ _TRANSLATIONS = (
     (r"\bcatalog= is", "--catalog is"),
     (r"\bvocabulary(?=: expected)", "--vocabulary"),
     (r"; pass counts='values' to keep them", ""),
-    (r"\bformat(?=: got)", "--format"),
+    (r"\bformat(?=: got)", "--input-format"),
     (r"\bexclude=", "--exclude"),
     (r"\bprior=", "--prior"),
     (r"\bhas states= but", "has --order but"),
     (r"\border=", "--order "),
     (r"\btime_limit must", "--time-limit must"),
     (r"\bmax_iterations must", "--max-iterations must"),
+    (r"\blearners(?=: )", "--learners"),
     (r"\bn_jobs must", "--jobs must"),
     (r"\bn_winners must", "--winners must"),
     (r"\bn_runs must", "--runs must"),
     (r"\bmax_(states|steps) must", r"--max-\1 must"),
     (r"\bfixed names", "--fixed names"),
+    (r"\(other=\)", "(--other)"),
+    (r"such as LatentClass\(n_states=\(1, 6\)\)", "as 'learn --states 1:6' does"),
     (r"\b(tolerance|smoothing|prior|folds|delimiter|mu|nu)(?= must|:)", r"--\1"),
 )
 
@@ -123,6 +129,32 @@ def interrupt_when_terminated() -> None:
 
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, interrupt)
+
+
+def repeat_lost_interruptions() -> None:
+    """Raise an interruption once more that fell where Python can only drop exceptions.
+
+    Those are calls from C, such as the compiler's, and the ends of objects.
+    """
+    usual = sys.unraisablehook
+
+    def show(lost: Any) -> None:
+        if not isinstance(lost.exc_value, KeyboardInterrupt):
+            usual(lost)
+            return
+        interrupt_when_terminated()
+        again = threading.Timer(_MOMENT, _interrupt_main_thread)
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = show
+
+
+def _interrupt_main_thread() -> None:
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    else:
+        _thread.interrupt_main(signal.SIGTERM)
 
 
 def _show_controls(error: Any) -> None:

@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from latentforest.cli.boundary import say
-from latentforest.cli.options import Force, Json
+from latentforest.cli.options import Force, Json, TableFormat
 from latentforest.cli.output import (
     TABLE_FILES,
+    check_format,
     check_output,
     make_console,
     print_json,
+    print_tables,
     write_columns,
 )
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from latentforest.data.table import Table
 
 WEIGHT = "weight"
 
@@ -32,16 +36,18 @@ def datasets(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the table, with a column 'weight' (.csv, .tsv, .parquet).",
+            help="Write the table, with a column 'weight' (.csv, .tsv, .parquet, .xlsx).",
             show_default=False,
         ),
     ] = None,
     force: Force = False,
+    table_format: TableFormat = None,
     as_json: Json = False,
 ) -> None:
     """List the built-in tables, or describe or write one."""
     from latentforest import datasets as tables
 
+    check_format(table_format, as_json)
     if out is not None and name is None:
         raise typer.BadParameter("say which table to write", param_hint="NAME")
     check_output(out, TABLE_FILES, force=force)
@@ -52,6 +58,8 @@ def datasets(
         say(f"{data.n_rows} rows written to {out}; read it with --weights {WEIGHT}")
     if as_json:
         print_json(described[0] if name else {"datasets": described})
+    elif table_format is not None:
+        print_tables(_tabulate(described, name), table_format)
     elif name and out is None:
         _print_one(make_console(), described[0])
     elif out is None:
@@ -73,6 +81,16 @@ def _describe(name: str) -> dict[str, Any]:
         ],
         "source": about.source,
     }
+
+
+def _tabulate(described: list[dict[str, Any]], name: str | None) -> Table:
+    """The columns of one table, or all tables."""
+    from latentforest.data.table import Table
+
+    if name:
+        return Table.from_rows(described[0]["columns"])
+    rows = [facts | {"columns": len(facts["columns"])} for facts in described]
+    return Table.from_rows(rows)
 
 
 def _print_all(console: Console, described: list[dict[str, Any]]) -> None:

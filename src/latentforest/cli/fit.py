@@ -36,6 +36,7 @@ from latentforest.cli.options import (
     RecipeFile,
     Seed,
     Sheet,
+    TableFormat,
     ValueLabels,
     Vocabulary,
     Weights,
@@ -43,7 +44,7 @@ from latentforest.cli.options import (
     split_lists,
     split_names,
 )
-from latentforest.cli.output import MODEL_FILES, check_output
+from latentforest.cli.output import MODEL_FILES, check_format, check_output
 from latentforest.cli.progress import show_progress
 from latentforest.cli.tables import Reading, name_sources, read_data
 from latentforest.formats import check_variables
@@ -88,11 +89,13 @@ def fit(
     vocabulary: Vocabulary = None,
     out: ModelOut = None,
     force: Force = False,
+    table_format: TableFormat = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Estimate the parameters of a structure that you state."""
-    check_quiet(quiet, out, as_json)
+    check_format(table_format, as_json)
+    check_quiet(quiet and table_format is None, out, as_json)
     settings: dict[str, Any] = {
         "n_starts": starts,
         "max_iterations": max_iterations,
@@ -102,7 +105,9 @@ def fit(
         "n_jobs": jobs,
         "time_limit": time_limit,
     }
-    check_output(out, MODEL_FILES, inputs=[data, structure], force=force)
+    check_output(
+        out, MODEL_FILES, inputs=[data, structure, recipe, catalog, vocabulary], force=force
+    )
     reading = Reading(
         weights=weights,
         categorical=split_names(categorical),
@@ -130,4 +135,4 @@ def fit(
         if out is not None:
             check_variables(learner.find_columns(table), out)
         outcome = run_learner(data, table, "fit", learner, out)
-    report_outcome(outcome, as_json, quiet)
+    report_outcome(outcome, as_json, quiet, table_format)

@@ -23,6 +23,7 @@ from latentforest.cli.options import (
     Order,
     RecipeFile,
     Sheet,
+    TableFormat,
     ValueLabels,
     Vocabulary,
     Weights,
@@ -30,7 +31,13 @@ from latentforest.cli.options import (
     split_lists,
     split_names,
 )
-from latentforest.cli.output import check_output, make_console, print_json
+from latentforest.cli.output import (
+    check_format,
+    check_output,
+    make_console,
+    print_json,
+    print_tables,
+)
 from latentforest.cli.tables import Reading, name_sources, read_data
 
 if TYPE_CHECKING:
@@ -64,6 +71,7 @@ def inspect(
         ),
     ] = None,
     force: Force = False,
+    table_format: TableFormat = None,
     as_json: Json = False,
 ) -> None:
     """Say what is understood of each column, what looks odd, and which options change it."""
@@ -72,7 +80,9 @@ def inspect(
     from latentforest.data.inspection import inspect as look
     from latentforest.errors import LatentForestWarning
 
-    check_output(write_recipe, (".toml",), "--write-recipe", inputs=[data], force=force)
+    check_format(table_format, as_json)
+    inputs = [data, recipe, catalog, vocabulary]
+    check_output(write_recipe, (".toml",), "--write-recipe", inputs=inputs, force=force)
     reading = Reading(
         weights=weights,
         categorical=split_names(categorical),
@@ -101,7 +111,10 @@ def inspect(
         advice = [translate(sentence) for sentence in found.advice]
         print_json({"source": source, **found.to_dict(), "advice": advice, "recipe": write_recipe})
         return
-    _print(source, found)
+    if table_format is not None:
+        print_tables(found.table, table_format)
+    else:
+        _print(source, found)
     if write_recipe is not None:
         say(f"the recipe was written to {write_recipe}; --recipe {write_recipe} uses it")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -78,6 +79,7 @@ from latentforest.cli.options import (
     RecipeFile,
     Seed,
     Sheet,
+    TableFormat,
     ValueLabels,
     Vocabulary,
     Weights,
@@ -85,7 +87,14 @@ from latentforest.cli.options import (
     split_lists,
     split_names,
 )
-from latentforest.cli.output import MODEL_FILES, check_output, make_console, print_json
+from latentforest.cli.output import (
+    MODEL_FILES,
+    check_format,
+    check_output,
+    make_console,
+    print_json,
+    print_tables,
+)
 from latentforest.cli.progress import show_progress
 from latentforest.cli.tables import Reading, name_sources, read_data, read_folds
 from latentforest.formats import check_variables, save
@@ -161,6 +170,7 @@ def learn(
     vocabulary: Vocabulary = None,
     out: ModelOut = None,
     force: Force = False,
+    table_format: TableFormat = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -169,8 +179,9 @@ def learn(
     Ctrl-C ends the search and keeps the best model so far; the exit code is then 3, as after the
     time limit.
     """
-    check_quiet(quiet, out, as_json)
-    inputs = [data, start, prior, constraints, folds]
+    check_format(table_format, as_json)
+    check_quiet(quiet and table_format is None, out, as_json)
+    inputs = [data, start, prior, constraints, folds, recipe, catalog, vocabulary]
     check_checkpoint(checkpoint, resume, inputs, force)
     check_output(
         out,
@@ -242,7 +253,7 @@ def learn(
         )
         _warn_of_many_classes(estimator, table)
         outcome = run_learner(data, table, learner, estimator, out)
-    report_outcome(outcome, as_json, quiet)
+    report_outcome(outcome, as_json, quiet, table_format)
 
 
 def check_quiet(quiet: bool, out: Path | None, as_json: bool) -> None:
@@ -275,13 +286,34 @@ def run_learner(
     began = time.monotonic()
     learner.fit(data)
     _note_origin(learner, sources)
+    was_interrupted = learner.interrupted_
     if out is not None:
+        try:
+            _save(learner, out)
+        except KeyboardInterrupt:  # the model is there already: a second one ends it
+            _save(learner, out)
+            was_interrupted = True
+    seconds = time.monotonic() - began
+    return Outcome(name_sources(sources), data, name, learner, seconds, was_interrupted, out)
+
+
+def _save(learner: NetworkLearner, out: Path) -> None:
+    try:
         with naming_output(out):
             save(learner.network_, out)
-        _note_result(getattr(learner, "checkpoint", None), out)
-    seconds = time.monotonic() - began
-    was_interrupted = getattr(learner, "interrupted_", False)
-    return Outcome(name_sources(sources), data, name, learner, seconds, was_interrupted, out)
+    except OSError as error:
+        raise OSError(f"{error}; {_save_elsewhere(learner, out)}") from error
+    _note_result(getattr(learner, "checkpoint", None), out)
+
+
+def _save_elsewhere(learner: NetworkLearner, out: Path) -> str:
+    """Save a model that may have taken hours in a temporary folder, and say so."""
+    try:
+        rescued = Path(tempfile.mkdtemp(prefix="latentforest-")) / out.name
+        save(learner.network_, rescued)
+    except OSError as error:
+        return f"nor could it be saved in a temporary folder: {error.strerror}"
+    return f"the model was saved to {rescued} instead"
 
 
 def _note_origin(learner: NetworkLearner, sources: Sequence[str]) -> None:
@@ -303,19 +335,33 @@ def _note_result(checkpoint: Any, out: Path) -> None:
             note_result(Path(checkpoint), out)
 
 
-def report_outcome(outcome: Outcome, as_json: bool, quiet: bool) -> None:
+def report_outcome(
+    outcome: Outcome, as_json: bool, quiet: bool, table_format: str | None = None
+) -> None:
     """Print the result, and what may be wrong with it; an early end has its own exit code."""
-    from latentforest.cli.summary import describe_outcome, print_outcome
-
     is_early = _warn_of_early_end(outcome)
-    if as_json:
-        print_json(describe_outcome(outcome))
-    elif not quiet:
-        print_outcome(make_console(), outcome)
+    try:
+        _print_outcome(outcome, as_json, quiet, table_format)
+    except KeyboardInterrupt:
         if outcome.saved_to is None:
-            say("The model was not saved; --out model.json keeps it.")
+            raise
+        say(f"interrupted; the model is in {outcome.saved_to}")
+        is_early = True
     if is_early:
         raise typer.Exit(ENDED_EARLY)
+
+
+def _print_outcome(outcome: Outcome, as_json: bool, quiet: bool, table_format: str | None) -> None:
+    from latentforest.cli import summary
+
+    if as_json:
+        print_json(summary.describe_outcome(outcome))
+    elif table_format is not None:
+        print_tables(summary.tabulate_outcome(outcome), table_format)
+    elif not quiet:
+        summary.print_outcome(make_console(), outcome)
+        if outcome.saved_to is None:
+            say("The model was not saved; --out model.json keeps it.")
 
 
 def _warn_of_early_end(outcome: Outcome) -> bool:

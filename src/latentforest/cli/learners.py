@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import inspect
 import tomllib
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from latentforest.cli.output import check_output
-from latentforest.learners.registry import COMMANDS, START_LEARNERS
+from latentforest.learners.registry import COMMANDS, START_LEARNERS, find_command
+from latentforest.learners.settings import read_value
 
 if TYPE_CHECKING:
     from latentforest.learners.base import NetworkLearner
@@ -84,13 +84,14 @@ def build_learner(name: str, settings: Mapping[str, Any]) -> NetworkLearner:
     Parameters
     ----------
     name
-        One of ``COMMANDS``.
+        One of ``COMMANDS``, or of ``ALIASES``.
     settings
         Values by the estimator's own names; ``None`` leaves its default.
     """
-    if name not in COMMANDS:
+    command = find_command(name)
+    if command is None:
         raise typer.BadParameter(_suggest(name, COMMANDS), param_hint="--learner")
-    estimator = COMMANDS[name].learner.load()
+    estimator = command.learner.load()
     given = {key: value for key, value in settings.items() if value is not None}
     known = inspect.signature(estimator).parameters
     unknown = [key for key in given if key not in known]
@@ -100,7 +101,7 @@ def build_learner(name: str, settings: Mapping[str, Any]) -> NetworkLearner:
             f"{', '.join(name_option(key) for key in known if key != 'progress')}",
             param_hint=", ".join(name_option(key) for key in unknown),
         )
-    learner: NetworkLearner = estimator(**{**COMMANDS[name].settings, **given})
+    learner: NetworkLearner = estimator(**{**command.settings, **given})
     return learner
 
 
@@ -286,18 +287,8 @@ def read_settings(assignments: Iterable[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise typer.BadParameter(f"got {text!r}, expected NAME=VALUE", param_hint="--set")
-        settings[name.strip().replace("-", "_")] = _read_value(value.strip())
+        settings[name.strip().replace("-", "_")] = read_value(value.strip())
     return settings
-
-
-def _read_value(text: str) -> Any:
-    words = {"true": True, "false": False, "none": "none"}
-    if text.lower() in words:
-        return words[text.lower()]
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 def _suggest(name: str, known: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from latentforest.cli.benchmark import benchmark
 from latentforest.cli.boundary import (
     BROKEN_PIPE,
     FAILED,
@@ -17,14 +18,17 @@ from latentforest.cli.boundary import (
     GuardedGroup,
     discard_output,
     interrupt_when_terminated,
+    repeat_lost_interruptions,
     report,
     say,
 )
+from latentforest.cli.compare import compare
 from latentforest.cli.convert import convert
 from latentforest.cli.datasets import datasets
 from latentforest.cli.fit import fit
 from latentforest.cli.inspect import inspect
 from latentforest.cli.learn import learn
+from latentforest.cli.plot import plot
 from latentforest.cli.predict import predict
 from latentforest.cli.sample import sample
 from latentforest.cli.score import score
@@ -40,7 +44,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, learn, fit, show, score, predict, sample, convert, datasets, warm_up):
+COMMANDS = (
+    inspect,
+    learn,
+    fit,
+    show,
+    score,
+    compare,
+    benchmark,
+    predict,
+    sample,
+    plot,
+    convert,
+    datasets,
+    warm_up,
+)
+for command in COMMANDS:
     app.command()(command)
 
 
@@ -74,6 +93,7 @@ def main() -> None:
         raise SystemExit(FAILED)
     try:
         interrupt_when_terminated()
+        repeat_lost_interruptions()
         app(prog_name="latentforest")
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None

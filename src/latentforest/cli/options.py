@@ -67,10 +67,12 @@ Delimiter = Annotated[
 Encoding = Annotated[str, _reading("NAME", "Encoding of a text file, such as latin-1.")]
 Format = Annotated[
     str | None,
-    _reading(
-        "NAME",
-        "csv, tsv, parquet, arrow, excel, spss, stata, sas, sparse, arff or frequency, if the "
+    typer.Option(
+        "--input-format",
+        metavar="NAME",
+        help="csv, tsv, parquet, arrow, excel, spss, stata, sas, sparse, arff or frequency, if the "
         "file's name does not tell.",
+        rich_help_panel=READING,
     ),
 ]
 Sheet = Annotated[
@@ -98,7 +100,8 @@ TableOut = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Where to write the table (.csv, .tsv, .parquet); if left out, CSV to the screen.",
+        help="Where to write the table (.csv, .tsv, .parquet, .xlsx); if left out, CSV to the "
+        "screen.",
         show_default=False,
     ),
 ]
@@ -109,6 +112,18 @@ Force = Annotated[
 Json = Annotated[
     bool,
     typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT),
+]
+
+
+TableFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Print the tables as csv, tsv, latex, markdown, html or json.",
+        show_default=False,
+        rich_help_panel=OUTPUT,
+    ),
 ]
 
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import typer
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 MODEL_FILES = tuple(FORMATS)
 GRAPH_FILES = tuple(PICTURES)
-TABLE_FILES = (".csv", ".tsv", ".parquet", ".pq")
+TABLE_FILES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx")
+RESULT_FILES = (".csv", ".tsv", ".parquet", ".xlsx", ".tex", ".md", ".html", ".json")
+TABLE_FORMATS = ("csv", "tsv", "latex", "markdown", "html", "json")
 _PIECE = 10_000
 
 
@@ -132,6 +134,36 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [to_plain(entry) for entry in value]
     return simplify(value)
+
+
+class WritableTables(Protocol):
+    """A table of results, or several."""
+
+    def to(self, target: str, /) -> str | None:
+        """Write to a file or as text."""
+
+
+def check_format(name: str | None, as_json: bool = False) -> None:
+    """Refuse a ``--format`` that is not known before the work begins."""
+    if name is None:
+        return
+    if as_json:
+        raise typer.BadParameter("choose one of --format and --json", param_hint="--format")
+    if name.lower() not in TABLE_FORMATS:
+        raise typer.BadParameter(
+            f"got {name!r}, expected one of {', '.join(TABLE_FORMATS)}; how DATA is read is said "
+            "by --input-format",
+            param_hint="--format",
+        )
+
+
+def print_tables(tables: WritableTables, format: str | None) -> None:
+    """Print results in a format, or as plain text for a person."""
+    if format is None:
+        make_console().print(str(tables), soft_wrap=True)
+        return
+    text = tables.to(format.lower()) or ""
+    open_output().write(text if text.endswith("\n") else text + "\n")
 
 
 def write_columns(columns: Mapping[str, Any], path: Path | None) -> None:

@@ -69,7 +69,7 @@ def predict(
         raise typer.BadParameter(
             f"got {unseen!r}, expected missing or error", param_hint="--unseen"
         )
-    check_output(out, TABLE_FILES, inputs=[model, data, vocabulary], force=force)
+    check_output(out, TABLE_FILES, inputs=[model, data, catalog, vocabulary], force=force)
     network = load(model)
     if not network.latents:
         raise ModelError(f"{model} has no latent variable, so there is nothing to predict")

@@ -24,6 +24,7 @@ from latentforest.cli.options import (
     Model,
     Seed,
     Sheet,
+    TableFormat,
     ValueLabels,
     Vocabulary,
     Weights,
@@ -31,15 +32,18 @@ from latentforest.cli.options import (
 )
 from latentforest.cli.output import (
     TABLE_FILES,
+    check_format,
     check_output,
     make_console,
     print_json,
+    print_tables,
     write_columns,
 )
 from latentforest.cli.tables import Reading, name_sources, read_like
 
 if TYPE_CHECKING:
     from latentforest.data import Dataset
+    from latentforest.data.table import Table
     from latentforest.model import Network
 
 
@@ -59,7 +63,7 @@ def score(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Where to write both log-likelihoods of each row (.csv, .tsv, .parquet).",
+            help="Where to write both log-likelihoods of each row (.csv, .tsv, .parquet, .xlsx).",
             show_default=False,
             rich_help_panel=OUTPUT,
         ),
@@ -78,16 +82,20 @@ def score(
     ] = 0,
     seed: Seed = 0,
     jobs: Jobs = None,
+    table_format: TableFormat = None,
     as_json: Json = False,
 ) -> None:
     """Say how well a model fits a table: log-likelihood, criteria, goodness of fit."""
     from latentforest.formats import load
 
+    check_format(table_format, as_json)
     if per_row is None and (ids or keep):
         raise typer.BadParameter(
             "columns are kept in the file of --per-row; add it", param_hint="--id, --keep"
         )
-    check_output(per_row, TABLE_FILES, "--per-row", inputs=[model, data, vocabulary], force=force)
+    check_output(
+        per_row, TABLE_FILES, "--per-row", inputs=[model, data, catalog, vocabulary], force=force
+    )
     network = load(model)
     reading = Reading(
         weights=weights,
@@ -110,8 +118,23 @@ def score(
         write_columns(put_beside(kept, values), per_row)
     if as_json:
         print_json({"file": model, "source": name_sources(data), **facts, "per_row": per_row})
+    elif table_format is not None:
+        print_tables(_tabulate(facts), table_format)
     else:
         _print(str(model), name_sources(data), facts, fit)
+
+
+def _tabulate(facts: dict[str, Any]) -> Table:
+    """All numbers, one in each row."""
+    from latentforest.data.table import Table
+
+    numbers = {**facts, **facts["criteria"], **(facts["goodness_of_fit"] or {})}
+    kept = {
+        name: value
+        for name, value in numbers.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    return Table({"measure": list(kept), "value": list(kept.values())})
 
 
 def _evaluate(network: Network, table: Dataset) -> tuple[Any, dict[str, Any]]:

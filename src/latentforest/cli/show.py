@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from latentforest.cli.options import OUTPUT, Json, Model
-from latentforest.cli.output import make_console, open_output, print_json
+from latentforest.cli.options import OUTPUT, Json, Model, TableFormat
+from latentforest.cli.output import (
+    check_format,
+    make_console,
+    open_output,
+    print_json,
+    print_tables,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from latentforest.data.table import Table
     from latentforest.model import Network
 
 HINT = "'latentforest show --tables' prints all."
@@ -27,20 +34,32 @@ def show(
         bool,
         typer.Option("--dot", help="Print the graph for Graphviz.", rich_help_panel=OUTPUT),
     ] = False,
+    table_format: TableFormat = None,
     as_json: Json = False,
 ) -> None:
-    """Print a model: its tree, the sizes of its classes, what they mean."""
-    if dot + as_json + tables > 1:
-        raise typer.BadParameter("choose one of --tables, --dot and --json")
+    """Print a model: its tree, the sizes of its classes, what they mean.
+
+    With --format, the profiles of its latent variables, or its edges if there are none.
+    """
+    if dot + as_json + tables + (table_format is not None) > 1:
+        raise typer.BadParameter("choose one of --tables, --dot, --format and --json")
+    check_format(table_format)
     from latentforest.formats import load
 
     network = load(model)
     if dot:
         open_output().write(network.to_dot())
+    elif table_format is not None:
+        print_tables(tabulate_network(network), table_format)
     elif as_json:
         print_json({"file": model, **describe_network(network)})
     else:
         print_model(make_console(), network, all_tables=tables)
+
+
+def tabulate_network(network: Network) -> Table:
+    """The profiles of the latent variables; without any, how strong the edges are."""
+    return network.profiles() if network.latents else network.edge_information()
 
 
 def describe_network(network: Network) -> dict[str, Any]:

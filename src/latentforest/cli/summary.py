@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from latentforest.cli.show import describe_network, print_model
+from latentforest.cli.show import describe_network, print_model, tabulate_network
+from latentforest.data.table_groups import TableGroup
 from latentforest.model.printing import make_table
 
 if TYPE_CHECKING:
@@ -82,6 +83,14 @@ def describe_outcome(outcome: Outcome) -> dict[str, Any]:
         **describe_network(learner.network_),
         "saved_to": outcome.saved_to,
     }
+
+
+def tabulate_outcome(outcome: Outcome) -> TableGroup:
+    """The numbers of classes that were tried, if any, and what the model says."""
+    learner: Any = outcome.learner
+    model = {"model": tabulate_network(learner.network_)}
+    tried = getattr(learner, "fit_table_", None)
+    return TableGroup({"fit": tried, **model} if tried else model, learner.notes_)
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
@@ -168,6 +177,8 @@ def print_steps(console: Console, history: Table) -> None:
     """Print the steps that led to the best model of a search; of many the last."""
     from rich.text import Text
 
+    from latentforest.search.changes import read_change
+
     rows = [row for row in history.rows() if row["accepted"]]
     shown = rows[-MAX_STEPS:]
     n_steps, n_accepted = history["step"][-1], len(rows) - 1
@@ -179,7 +190,7 @@ def print_steps(console: Console, history: Table) -> None:
         column.justify = "left"
     table.columns[3].no_wrap = False  # the one that gives way on a narrow terminal
     for row in shown:
-        where = Text(row["where"], no_wrap=True, overflow="ellipsis")
+        where = Text(str(read_change(row)), no_wrap=True, overflow="ellipsis")
         facts = row["n_latents"], f"{row['n_parameters']:,}", _decimals(row["bic"])
         table.add_row(str(row["step"]), row["phase"], row["operator"], where, *map(str, facts))
     console.print(table)

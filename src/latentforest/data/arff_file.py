@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from latentforest.data.intern import TextColumn
 from latentforest.data.lookup import list_briefly
 from latentforest.data.raw_column import (
-    Labels,
+    Categories,
     Numbers,
     RawColumn,
     RawTable,
@@ -248,7 +248,7 @@ def _finish_column(
         return Numbers(column.values, "continuous")
     column = drop_missing(column, ("?",))
     if attribute.is_text:
-        return Labels(column.labels, column.codes, kind="categorical")
+        return Categories(column.labels, column.codes, kind="categorical")
     if attribute.states is None:
         known = [parse_number(str(label)) is not None for label in column.labels]
         expected = "a number or ?"
@@ -260,12 +260,12 @@ def _finish_column(
         value = column.labels[int(column.codes[row])]
         fail(path, lines[row], f"attribute {attribute.name!r} is {value!r}, expected {expected}")
     if attribute.states is None:
-        return Labels(column.labels, column.codes, kind="continuous")
+        return Categories(column.labels, column.codes, kind="continuous")
     return _use_declared(column, attribute.states)
 
 
-def _use_declared(column: Labels, states: tuple[str, ...]) -> Labels:
+def _use_declared(column: Categories, states: tuple[str, ...]) -> Categories:
     position = {state: code for code, state in enumerate(states)}
     table = [*(position[str(label)] for label in column.labels), -1]
     codes = np.array(table, dtype=smallest_code_type(len(states)))[column.codes]
-    return Labels(states, codes, declared=True, kind="categorical")
+    return Categories(states, codes, declared=True, kind="categorical")

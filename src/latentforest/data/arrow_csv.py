@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from latentforest.data.raw_column import (
     MAX_INTEGER_STATES,
-    Labels,
+    Categories,
     Numbers,
     RawColumn,
     smallest_code_type,
@@ -92,6 +92,8 @@ class _ArrowParser:
         with open_text(layout.path, layout.encoding) as text:
             lines = islice(text, layout.n_lines)
             self._n_header_bytes = sum(len(line.encode()) for line in lines)
+            if text.read(1) == "\ufeff":  # of the first value, but Arrow would drop it
+                raise FileFormatError(f"{layout.path}: a mark behind the header")
 
     def parse(self, floats: Collection[int], only: Sequence[int] | None = None) -> Any:
         """Parse all columns or some; the others are dictionaries of bytes."""
@@ -154,7 +156,7 @@ def _finish_text(
         numbers = _read_floats(texts, markers)
         if numbers is not None:
             return Numbers(numbers[codes])
-    return Labels([text.strip() for text in texts.to_pylist()], codes)
+    return Categories([text.strip() for text in texts.to_pylist()], codes)
 
 
 def _read_floats(texts: Any, markers: list[str]) -> NDArray[np.float64] | None:

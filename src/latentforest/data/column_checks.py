@@ -12,11 +12,11 @@ from latentforest.data.date_texts import are_dates
 from latentforest.data.findings import Finding
 from latentforest.data.lookup import list_briefly
 from latentforest.data.missing_texts import AMONG_NUMBERS, DOUBTFUL
-from latentforest.data.number_formats import NumberFormat, find_format
+from latentforest.data.number_formats import NumberFormat, are_plain, find_format
 from latentforest.data.raw_column import (
     MAX_INTEGER_STATES,
+    Categories,
     Kind,
-    Labels,
     RawColumn,
     drop_missing,
     label_numbers,
@@ -35,12 +35,12 @@ def relabel(column: RawColumn, labels: Mapping[str, str]) -> RawColumn:
     """Replace values by labels; the states are the labels in their order, then other values."""
     if not labels:
         return column
-    held = column if isinstance(column, Labels) else label_numbers(column.values)
+    held = column if isinstance(column, Categories) else label_numbers(column.values)
     names = [_find_label(name_value(label), labels) for label in held.labels]
     states = list(dict.fromkeys((*labels.values(), *names)))
     index = {state: code for code, state in enumerate(states)}
     codes = np.array([*(index[name] for name in names), -1])[held.codes]
-    return Labels(states, codes, declared=True)
+    return Categories(states, codes, declared=True)
 
 
 def _find_label(name: str, labels: Mapping[str, str]) -> str:
@@ -61,7 +61,7 @@ class Reader:
 
     def note_order(self, column: RawColumn, name: str) -> None:
         """Remember that the source put the states of a column in order."""
-        if isinstance(column, Labels) and column.ordered:
+        if isinstance(column, Categories) and column.ordered:
             self.ordered.add(name)
 
     def note(self, oddity: str, column: str, detail: str = "", code: str = "") -> None:
@@ -70,7 +70,7 @@ class Reader:
 
     def is_unsure(self, column: RawColumn) -> bool:
         """Whether the decimal mark of a column may be told by those after it."""
-        if self.decimal is not None or not isinstance(column, Labels) or not len(column.labels):
+        if self.decimal is not None or not isinstance(column, Categories) or not len(column.labels):
             return False
         first = column.labels[0]
         if not isinstance(first, str) or not ("," in first or "." in first):
@@ -82,13 +82,13 @@ class Reader:
         """Read texts that are numbers in another format, and drop markers among numbers."""
         texts = _list_texts(column)
         kind = kind or column.kind
-        if texts is None or kind == "categorical" or not isinstance(column, Labels):
+        if texts is None or kind == "categorical" or not isinstance(column, Categories):
             return column
         others = _drop_markers(texts)
         if not others:
             return column
         found = self._find_format(others, name)
-        is_plain = found is None and all(parse_number(text) is not None for text in others)
+        is_plain = found is None and are_plain(others)
         if found is None and not is_plain:
             self._note_texts(texts, name, kind)
             return column
@@ -97,14 +97,14 @@ class Reader:
         if found is None:
             return column
         numbers = [found.parse(str(label)) for label in column.labels]
-        return Labels(numbers, column.codes, kind=column.kind)
+        return Categories(numbers, column.codes, kind=column.kind)
 
     def _find_format(self, texts: list[str], name: str) -> NumberFormat | None:
         found = find_format(texts, self.decimal)
         if found is None:
             return None
-        if self.decimal == "," and not _has_commas(texts) and not _has_groups(texts):
-            return None  # plain numbers with points, in a table with commas elsewhere
+        if found.decimal == "." and are_plain(texts):
+            return None  # in a table with commas elsewhere
         if not self._is_given and _could_be_either(texts):
             marked = next(text for text in texts if "," in text or "." in text)
             self.note("ambiguous marks", name, f"{marked!r} is read as {found.parse(marked):.10g}")
@@ -129,7 +129,7 @@ class Reader:
 
     def is_left_out(self, column: RawColumn, name: str) -> bool:
         """Whether a column that nobody asked for has no place in a model; this is noted."""
-        if not isinstance(column, Labels):
+        if not isinstance(column, Categories):
             if not np.isnan(column.values).all():
                 return False
             self.note("no value", name)
@@ -155,7 +155,7 @@ class Reader:
             self.note("sentinels", variable.name, ", ".join(codes[:4]), codes[0])
 
 
-def _find_useless(column: Labels) -> str | None:
+def _find_useless(column: Categories) -> str | None:
     if not len(column.labels):
         return "no value"
     first = column.labels[0]
@@ -176,7 +176,7 @@ def _find_useless(column: Labels) -> str | None:
 
 def _list_texts(column: RawColumn) -> list[str] | None:
     """Texts of a column that has nothing but texts; ``None`` for others."""
-    if not isinstance(column, Labels) or column.declared or not len(column.labels):
+    if not isinstance(column, Categories) or column.declared or not len(column.labels):
         return None
     if not all(isinstance(label, str) for label in column.labels):
         return None

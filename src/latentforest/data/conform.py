@@ -16,7 +16,7 @@ from latentforest.data.encode import Weights, encode_known, freeze, list_markers
 from latentforest.data.lookup import check_unique, find_name, list_briefly
 from latentforest.data.missing_texts import Missing, check_missing, texts_of
 from latentforest.data.raw_column import (
-    Labels,
+    Categories,
     Numbers,
     RawColumn,
     RawTable,
@@ -29,6 +29,7 @@ from latentforest.data.sparse import is_sparse, open_sparse_like
 from latentforest.data.values import list_states
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError, UnseenStatesWarning
+from latentforest.visible import make_encodable
 
 _LISTED_COLUMNS = 5
 _LISTED_STATES = 5
@@ -112,7 +113,7 @@ def encode_like(
 
 def _find_unknown(column: RawColumn, codes: NDArray[Any]) -> NDArray[np.bool_]:
     """Rows that have a value, but none of the variable's."""
-    has_value = column.codes >= 0 if isinstance(column, Labels) else ~np.isnan(column.values)
+    has_value = column.codes >= 0 if isinstance(column, Categories) else ~np.isnan(column.values)
     unknown: NDArray[np.bool_] = has_value & (codes < 0)
     return unknown
 
@@ -133,7 +134,7 @@ def open_dataset(data: Dataset) -> RawTable:
         states = data.variables[i].states
         if states is None:
             return Numbers(data.columns[i])
-        return Labels(states, data.columns[i], declared=True)
+        return Categories(states, data.columns[i], declared=True)
 
     return RawTable(data.names, data.n_rows, column, labels=data.labels)
 
@@ -149,6 +150,10 @@ def _match_columns(table: RawTable, variables: Sequence[Variable]) -> list[int]:
         return list(range(len(variables)))
     check_unique(table.names)
     position = {name: i for i, name in enumerate(table.names)}
+    for variable in variables:  # files write halves of characters as escapes
+        written = make_encodable(variable.name)
+        if variable.name not in position and written in position:
+            position[variable.name] = position[written]
     absent = [variable.name for variable in variables if variable.name not in position]
     if absent:
         raise DataError(

@@ -7,6 +7,7 @@ whatever Arrow refuses is read here to the end, where errors name the line.
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from latentforest.data.arrow_csv import CsvColumn, CsvLayout, read_with_arrow
 from latentforest.data.intern import TextColumn
 from latentforest.data.lookup import list_briefly
-from latentforest.data.raw_column import Labels, RawColumn, RawTable
+from latentforest.data.raw_column import Categories, RawColumn, RawTable
 from latentforest.data.text_file import fail, open_text
 from latentforest.errors import FileFormatError, ReadingWarning
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from _csv import Reader as CsvReader
 
 _DELIMITERS = (",", ";", "\t", "|")
+_QUOTED_NAMES = re.compile(r'("[^"]*" )+"[^"]*"\s*')
 _LONGEST_FIELD = 2**31 - 1
 _PIECE = 1_000
 #: Rows that are read before the rest is left to Arrow.
@@ -140,8 +142,8 @@ class _CsvTable:
 
     def _check_row_names(self, n_rows: int, first: RawColumn, last: RawColumn) -> None:
         """Row names are not repeated; a last column without values is a needless delimiter."""
-        is_empty = isinstance(last, Labels) and not any(last.labels)
-        if isinstance(first, Labels) and len(set(first.labels)) == n_rows and not is_empty:
+        is_empty = isinstance(last, Categories) and not any(last.labels)
+        if isinstance(first, Categories) and len(set(first.labels)) == n_rows and not is_empty:
             return
         width = len(self.header.names)
         problem = f"{width} values, expected {width - 1} as in the header"
@@ -157,6 +159,9 @@ def _find_header(text: TextIO) -> tuple[int, str]:
 
 
 def _find_delimiter(header: str) -> str:
+    """The mark that splits the header into most names; a space only if each name is quoted."""
+    if _QUOTED_NAMES.fullmatch(header):  # as R's write.table writes them
+        return " "
     return max(_DELIMITERS, key=lambda mark: len(next(csv.reader([header], delimiter=mark))))
 
 

@@ -14,9 +14,9 @@ from latentforest.data.findings import Origin, explain_left_out, warn_of
 from latentforest.data.lookup import check_unique, find_name, list_briefly
 from latentforest.data.missing_texts import AMONG_NUMBERS, MissingTexts, texts_of
 from latentforest.data.raw_column import (
+    Categories,
     Codes,
     Kind,
-    Labels,
     RawColumn,
     RawTable,
     drop_missing,
@@ -88,7 +88,7 @@ class Encoding:
         return None if name in self.states else self.kinds
 
     def labels_of(self, name: str) -> Mapping[str, str]:
-        """Labels that the caller gave for values of a column."""
+        """Categories that the caller gave for values of a column."""
         return self.labels.get(name, {})
 
     def is_explicit(self, name: str) -> bool:
@@ -213,7 +213,7 @@ def encode_column(
     kind = encoding.kind_of(name) or infer_kind(column)
     if kind == "continuous":
         return Variable(name), freeze(to_floats(column, name))
-    labels = column if isinstance(column, Labels) else label_numbers(column.values)
+    labels = column if isinstance(column, Categories) else label_numbers(column.values)
     return _encode_states(labels, name)
 
 
@@ -223,7 +223,7 @@ def freeze(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _encode_states(column: Labels, name: str) -> tuple[Variable, Codes]:
+def _encode_states(column: Categories, name: str) -> tuple[Variable, Codes]:
     if column.declared:
         names = [name_value(label) for label in column.labels]
         states = list(dict.fromkeys(names))
@@ -279,7 +279,7 @@ def encode_known(
     """
     states = variable.states or ()
     column = drop_missing(column, list_markers(variable, missing))
-    labels = column if isinstance(column, Labels) else label_numbers(column.values)
+    labels = column if isinstance(column, Categories) else label_numbers(column.values)
     finder = StateFinder(states)
     matches = [finder.find(label) for label in labels.labels]
     found = [-1 if code is None else code for code in matches]

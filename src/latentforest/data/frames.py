@@ -8,7 +8,7 @@ import numpy as np
 
 from latentforest.data.intern import intern_objects
 from latentforest.data.raw_column import (
-    Labels,
+    Categories,
     Numbers,
     RawColumn,
     RawTable,
@@ -84,7 +84,7 @@ def _convert_other(series: nw.Series[Any], name: str) -> RawColumn:
         dense: nw.Series[Any] = nw.from_native(native.sparse.to_dense(), series_only=True)
         return convert_series(dense, name)
     if bool(series.is_null().all()):
-        return Labels([], np.full(len(series), -1, dtype=np.int8))
+        return Categories([], np.full(len(series), -1, dtype=np.int8))
     kind = getattr(native, "dtype", "") if isinstance(series.dtype, nw.Unknown) else series.dtype
     raise DataError(
         f"column {name!r} has the type {kind}; expected text, numbers, booleans or categories"
@@ -124,17 +124,17 @@ def _convert_categorical(series: nw.Series[Any]) -> RawColumn:
         return _convert_polars_categorical(native)
     if series.implementation.is_pandas() and hasattr(native, "cat"):
         labels, codes = native.cat.categories.tolist(), native.cat.codes.to_numpy()
-        return Labels(labels, codes, declared=True, ordered=bool(native.cat.ordered))
+        return Categories(labels, codes, declared=True, ordered=bool(native.cat.ordered))
     return _convert_text(series)
 
 
-def _convert_polars_categorical(native: Any) -> Labels:
+def _convert_polars_categorical(native: Any) -> Categories:
     """An Enum declares its states; a Categorical shares its categories with other columns."""
     categories = getattr(native.dtype, "categories", None)
     if type(native.dtype).__name__ != "Enum" or categories is None:
         return _intern_polars_text(native.cast(str))
     codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
-    return Labels(categories.to_list(), codes, declared=True, ordered=True)
+    return Categories(categories.to_list(), codes, declared=True, ordered=True)
 
 
 def _convert_text(series: nw.Series[Any]) -> RawColumn:
@@ -145,24 +145,24 @@ def _convert_text(series: nw.Series[Any]) -> RawColumn:
         return _intern_polars_text(native)
     if series.implementation.is_pandas():
         codes, labels = native.factorize()
-        return Labels(labels.tolist(), codes)
+        return Categories(labels.tolist(), codes)
     return intern_objects(series.to_list(), str(series.name))
 
 
-def _intern_polars_text(native: Any) -> Labels:
+def _intern_polars_text(native: Any) -> Categories:
     import polars as pl
 
     labels = native.drop_nulls().unique()
     if len(labels) == 0:
-        return Labels([], np.full(len(native), -1, dtype=np.int8))
+        return Categories([], np.full(len(native), -1, dtype=np.int8))
     physical = native.cast(pl.Enum(labels)).to_physical()
-    return Labels(labels.to_list(), physical.cast(int).fill_null(-1).to_numpy())
+    return Categories(labels.to_list(), physical.cast(int).fill_null(-1).to_numpy())
 
 
-def convert_arrow_dictionary(column: Any, *, declared: bool) -> Labels:
+def convert_arrow_dictionary(column: Any, *, declared: bool) -> Categories:
     """Dictionary form of an Arrow dictionary column (chunked or not)."""
     column = column.unify_dictionaries() if hasattr(column, "unify_dictionaries") else column
     column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = column.indices.cast("int64").fill_null(-1).to_numpy()  # polars has unsigned ones
     labels = column.dictionary.to_pylist()
-    return Labels(labels, codes.astype(np.int32, copy=False), declared=declared)
+    return Categories(labels, codes.astype(np.int32), declared=declared)

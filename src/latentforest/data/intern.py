@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from latentforest.data.raw_column import (
     MAX_INTEGER_STATES,
+    Categories,
     Codes,
-    Labels,
     Numbers,
     RawColumn,
     drop_missing,
@@ -77,7 +77,7 @@ class TextColumn:
         whole = np.concatenate(pieces)
         if self._as_floats:
             return Numbers(whole)
-        return Labels([text.strip() for text in self._index], whole)
+        return Categories([text.strip() for text in self._index], whole)
 
     def is_numeric(self) -> bool:
         """Whether the first texts are numbers or missing, none a code such as 007, and many."""
@@ -147,7 +147,7 @@ def intern_objects(values: Sequence[object], name: str) -> RawColumn:
         codes = index.encode(values)
     except TypeError:
         raise DataError(_describe_unusable(values, name)) from None
-    return drop_missing(Labels(list(index), codes), ())
+    return drop_missing(Categories(list(index), codes), ())
 
 
 def _fit_floats(values: Sequence[Any], types: set[type]) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from latentforest.data.lookup import check_unique, find_name, list_briefly
 from latentforest.data.raw_column import (
-    Labels,
+    Categories,
     Numbers,
     RawColumn,
     RawTable,
@@ -78,7 +78,7 @@ def join_columns(pieces: Sequence[RawColumn]) -> RawColumn:
     numbers = [piece.values for piece in pieces if isinstance(piece, Numbers)]
     if len(numbers) == len(pieces) and _are_exact_together(numbers):
         return Numbers(np.concatenate(numbers), kind)
-    tables = [p if isinstance(p, Labels) else label_numbers(p.values) for p in pieces]
+    tables = [p if isinstance(p, Categories) else label_numbers(p.values) for p in pieces]
     index: dict[tuple[type, object], int] = {}
     parts = []
     for table in tables:
@@ -86,7 +86,7 @@ def join_columns(pieces: Sequence[RawColumn]) -> RawColumn:
         parts.append(np.array([*new, -1], dtype=np.int32)[table.codes])
     codes = np.concatenate(parts).astype(smallest_code_type(len(index)))
     declared = all(table.declared for table in tables)
-    return Labels([label for _, label in index], codes, declared, kind)
+    return Categories([label for _, label in index], codes, declared, kind)
 
 
 def _are_exact_together(arrays: Sequence[NDArray[Any]]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -143,6 +144,10 @@ class LabelledArray(np.ndarray[Any, np.dtype[np.float64]]):
         for label, numbers in zip(last.labels, flat.T, strict=True):
             columns[_free(label, columns)] = numbers.tolist()
         return Table(columns)
+
+    def to(self, target: str | os.PathLike[str]) -> str | None:
+        """Write the array to a file or as text, as `Table.to` does, laid out by ``to_table``."""
+        return self.to_table().to(target)
 
     def to_pandas(self) -> Any:
         """Convert to a pandas series (one axis) or data frame, with states as index and columns."""

@@ -74,7 +74,7 @@ def find_format(texts: Sequence[str], decimal: str | None = None) -> NumberForma
     True
     """
     first = _TEXT.fullmatch(texts[0].strip())
-    if first is None or (decimal != "," and _are_plain(texts)):
+    if first is None or (decimal != "," and are_plain(texts)):
         return None
     unit = first["before"] or first["after"] or ""
     fitting = [
@@ -84,7 +84,7 @@ def find_format(texts: Sequence[str], decimal: str | None = None) -> NumberForma
     ]
     if len(fitting) == 2:
         return _choose(texts, unit, decimal)
-    return fitting[0] if fitting and (decimal in (None, fitting[0].decimal) or unit) else None
+    return fitting[0] if fitting else None  # one reading only, whatever other columns have
 
 
 def _choose(texts: Sequence[str], unit: str, decimal: str | None) -> NumberFormat | None:
@@ -100,5 +100,6 @@ def _choose(texts: Sequence[str], unit: str, decimal: str | None) -> NumberForma
     return NumberFormat(decimal or ".", unit, other=None if decimal else marked)
 
 
-def _are_plain(texts: Sequence[str]) -> bool:
+def are_plain(texts: Sequence[str]) -> bool:
+    """Whether all texts are numbers as programs write them."""
     return all(parse_number(text) is not None for text in texts)

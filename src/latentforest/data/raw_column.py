@@ -31,7 +31,7 @@ _LEADING_ZERO = re.compile(r"\s*[+-]?0\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class Categories:
     """A column in dictionary form.
 
     ``codes[i]`` is the position of row i's label, or -1 if row i has none. ``declared`` says
@@ -54,7 +54,7 @@ class Numbers:
     kind: Kind | None = None
 
 
-RawColumn: TypeAlias = Labels | Numbers
+RawColumn: TypeAlias = Categories | Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def smallest_code_type(n_states: int) -> type[np.signedinteger[Any]]:
     return np.int16 if n_states <= 1 << 15 else np.int32
 
 
-def label_booleans(values: NDArray[Any], null: NDArray[np.bool_] | None = None) -> Labels:
+def label_booleans(values: NDArray[Any], null: NDArray[np.bool_] | None = None) -> Categories:
     """Booleans in dictionary form."""
     codes = values.astype(np.int8)
     if null is not None:
@@ -88,15 +88,15 @@ def label_booleans(values: NDArray[Any], null: NDArray[np.bool_] | None = None) 
     return compact_labels([False, True], codes, seen)
 
 
-def compact_labels(labels: Sequence[object], codes: Codes, seen: NDArray[Any]) -> Labels:
+def compact_labels(labels: Sequence[object], codes: Codes, seen: NDArray[Any]) -> Categories:
     """Drop the labels that no row has."""
     table = np.full(len(labels) + 1, -1, dtype=smallest_code_type(len(seen)))
     table[seen] = np.arange(len(seen))
-    return Labels([labels[k] for k in seen], table[codes])
+    return Categories([labels[k] for k in seen], table[codes])
 
 
 @overload
-def drop_missing(column: Labels, markers: Collection[str]) -> Labels: ...
+def drop_missing(column: Categories, markers: Collection[str]) -> Categories: ...
 @overload
 def drop_missing(column: RawColumn, markers: Collection[str]) -> RawColumn: ...
 def drop_missing(column: RawColumn, markers: Collection[str]) -> RawColumn:
@@ -113,7 +113,7 @@ def drop_missing(column: RawColumn, markers: Collection[str]) -> RawColumn:
     table = np.full(len(keep) + 1, -1, dtype=smallest_code_type(len(keep)))
     table[:-1][keep] = np.arange(sum(keep))
     labels = [label for label, kept in zip(column.labels, keep, strict=True) if kept]
-    return Labels(labels, table[column.codes], column.declared, column.kind)
+    return Categories(labels, table[column.codes], column.declared, column.kind)
 
 
 def _is_marker(label: object, markers: Collection[str], numeric: set[float]) -> bool:
@@ -142,11 +142,11 @@ def mask_integers(
     filled = np.where(missing, 0, values)
     if filled.size and (filled.max() > 2**53 or filled.min() < -(2**53)):
         labels = _label_integers(values, missing)
-        return Labels(labels.labels, labels.codes, kind=kind)
+        return Categories(labels.labels, labels.codes, kind=kind)
     return Numbers(np.where(missing, np.nan, filled), kind)
 
 
-def label_numbers(values: NDArray[Any]) -> Labels:
+def label_numbers(values: NDArray[Any]) -> Categories:
     """Numbers in dictionary form, labels ascending."""
     whole = _as_integers(values)
     if whole is not None:
@@ -157,7 +157,7 @@ def label_numbers(values: NDArray[Any]) -> Labels:
     distinct = distinct[~np.isnan(distinct)]
     codes = codes.astype(smallest_code_type(len(distinct) + 1))
     codes[missing] = -1
-    return Labels(list(distinct), codes)
+    return Categories(list(distinct), codes)
 
 
 def _as_integers(
@@ -177,11 +177,11 @@ def _as_integers(
     return (missing if some else None), integers
 
 
-def _label_integers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Labels:
+def _label_integers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Categories:
     """Dictionary form of integers; a look-up table replaces sorting when the range is small."""
     present = values if missing is None else values[~missing]
     if present.size == 0:
-        return Labels([], np.full(len(values), -1, dtype=np.int8))
+        return Categories([], np.full(len(values), -1, dtype=np.int8))
     low, high = int(present.min()), int(present.max())
     if high - low < 1 << 16 and high < 1 << 62:
         shifted = present.astype(np.intp) - low
@@ -194,17 +194,17 @@ def _label_integers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> 
         labels = distinct.tolist()
         present_codes = inverse.astype(smallest_code_type(len(labels)))
     if missing is None:
-        return Labels(labels, present_codes)
+        return Categories(labels, present_codes)
     codes = np.full(len(values), -1, dtype=present_codes.dtype)
     codes[~missing] = present_codes
-    return Labels(labels, codes)
+    return Categories(labels, codes)
 
 
 def infer_kind(column: RawColumn) -> Kind:
     """Kind of a column without missing markers (see ``drop_missing``)."""
     if column.kind is not None:
         return column.kind
-    if isinstance(column, Labels):
+    if isinstance(column, Categories):
         return _infer_label_kind(column)
     values = column.values
     head = values[:10_000]
@@ -219,7 +219,7 @@ def infer_kind(column: RawColumn) -> Kind:
     return "categorical"
 
 
-def _infer_label_kind(column: Labels) -> Kind:
+def _infer_label_kind(column: Categories) -> Kind:
     if column.declared or any(is_bool(label) for label in column.labels):
         return "categorical"
     numbers = [to_number(label) for label in column.labels]
@@ -232,7 +232,7 @@ def _infer_label_kind(column: Labels) -> Kind:
     return "categorical" if whole and len(distinct) <= MAX_INTEGER_STATES else "continuous"
 
 
-def _has_few_numbers(column: Labels) -> bool:
+def _has_few_numbers(column: Categories) -> bool:
     """Whether a column has few distinct numbers, which floats may not tell apart."""
     return len({read_exactly(label) for label in column.labels}) <= MAX_INTEGER_STATES
 

@@ -66,6 +66,7 @@ none / no / absent, minimal / trace / very mild, mild / slight / light, mild to 
 / medium, moderate to severe / marked, severe / strong / heavy, very severe / extreme / critical
 none / no, low / few / little, some / medium / moderate, many / high / much / a lot, all
 none, some, most, all
+none, some, marked
 extremely low, very low / vlow, low / lo, below average / medium low / low medium / lower middle, \
 medium / med / moderate / middle / mid / average / normal / intermediate, above average / medium \
 high / high medium / upper middle, high / hi, very high / vhigh, extremely high
@@ -83,7 +84,7 @@ very slow, slow, medium / moderate / normal / average, fast / quick, very fast
 very cold / freezing, cold, cool, mild / lukewarm, warm, hot, very hot
 dry, normal / medium, humid / moist / damp, wet
 weak / soft, medium / moderate / normal, strong / hard
-very weak, weak, moderate / medium, strong, very strong
+none / no / absent, very weak, weak, moderate / medium, strong, very strong
 very easy, easy, medium / moderate / normal / neutral, difficult / hard, very difficult / very hard
 beginner / novice, elementary, intermediate / medium, advanced, expert
 trainee / intern, junior / entry / entry level, mid / intermediate / middle, senior, lead / \

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from latentforest.data.frames import convert_series, open_frame, open_series
 from latentforest.data.intern import intern_objects
 from latentforest.data.raw_column import (
-    Labels,
+    Categories,
     Numbers,
     RawColumn,
     RawTable,
@@ -133,7 +133,7 @@ def convert_array(values: NDArray[Any], name: str) -> RawColumn:
     if kind in "US":
         distinct, codes = np.unique(values, return_inverse=True)
         labels = [name_value(label) for label in distinct.tolist()]
-        return Labels(labels, codes.astype(smallest_code_type(len(labels))))
+        return Categories(labels, codes.astype(smallest_code_type(len(labels))))
     if kind in "OT":
         return intern_objects(values.tolist(), name)
     if kind in "Mm":  # nanoseconds would become plain integers

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.raw_column import Labels, Numbers, RawColumn, RawTable
+from latentforest.data.raw_column import Categories, Numbers, RawColumn, RawTable
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, FileFormatError, ParameterError, ReadingWarning
 
@@ -147,11 +147,11 @@ def _slice(columns: Any, i: int) -> tuple[NDArray[Any], NDArray[Any]]:
     return columns.indices[part], columns.data[part]
 
 
-def _find_presence(columns: Any, i: int) -> Labels:
+def _find_presence(columns: Any, i: int) -> Categories:
     rows, values = _slice(columns, i)
     codes = np.zeros(columns.shape[0], dtype=np.int8)
     codes[rows[values != 0]] = 1
-    return Labels(_PRESENCE, codes, declared=True)
+    return Categories(_PRESENCE, codes, declared=True)
 
 
 def _find_values(columns: Any, i: int) -> Numbers:

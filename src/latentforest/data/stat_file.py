@@ -13,7 +13,7 @@ from latentforest.data.encode import Encoding
 from latentforest.data.intern import intern_objects
 from latentforest.data.raw_column import (
     MAX_INTEGER_STATES,
-    Labels,
+    Categories,
     RawColumn,
     RawTable,
     drop_missing,
@@ -150,7 +150,7 @@ def _apply_labels(
     column: RawColumn, name: str, labels: ValueLabels, ranges: Ranges, encoding: Encoding
 ) -> RawColumn:
     """Column whose labelled codes are named, unless it is one of numbers."""
-    is_text = isinstance(column, Labels) and any(isinstance(x, str) for x in column.labels)
+    is_text = isinstance(column, Categories) and any(isinstance(x, str) for x in column.labels)
     known = {
         code: text.strip()
         for code, text in labels.items()
@@ -204,15 +204,15 @@ def _tell_numbers(name: str, labels: ValueLabels, column: RawColumn, encoding: E
         )
 
 
-def _name_codes(column: RawColumn, labels: ValueLabels) -> Labels:
+def _name_codes(column: RawColumn, labels: ValueLabels) -> Categories:
     """Dictionary form: states in the order of their codes, seen or not, named by their labels."""
-    table = column if isinstance(column, Labels) else label_numbers(column.values)
+    table = column if isinstance(column, Categories) else label_numbers(column.values)
     values = [_plain(label) for label in table.labels]
     order = _sort_codes({*values, *map(_plain, labels)})
     place = {code: k for k, code in enumerate(order)}
     names = _make_unique(order, {_plain(code): text for code, text in labels.items()})
     recoded = np.array([*(place[v] for v in values), -1], dtype=smallest_code_type(len(order)))
-    return Labels(names, recoded[table.codes], declared=True, kind="categorical")
+    return Categories(names, recoded[table.codes], declared=True, kind="categorical")
 
 
 def _plain(code: Any) -> Any:

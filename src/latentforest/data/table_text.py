@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from latentforest.visible import make_label
+from latentforest.visible import make_label, make_visible
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -22,8 +22,9 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # which a line break before them would take
 }
-_MARKDOWN = re.compile(r"[\\|`*\[\]]|(?<!\w)_|_(?!\w)")  # an underscore within a word is one
+_MARKDOWN = re.compile(r"[\\|`*~$\[\]]|(?<!\w)_|_(?!\w)")  # an underscore within a word is one
 # The colours are those of the page around it, light or dark.
 _STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
 _CELL = "padding:0.15em 0.6em;text-align:{};border:0"
@@ -59,7 +60,7 @@ def _pad(cells: list[list[str]], gap: str) -> Iterable[str]:
 
 def write_markdown(columns: Columns) -> str:
     """Write a table with pipes, as GitHub and pandoc read it."""
-    cells, sides = _write_cells(columns, _escape_markdown)
+    cells, sides = _write_cells(columns, escape_markdown)
     if not cells:
         return ""
     widths = [max(3, *map(len, column)) for column in cells]
@@ -75,22 +76,24 @@ def write_markdown(columns: Columns) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], rules, *lines[1:]])
 
 
-def _escape_markdown(text: str) -> str:
-    escaped = html.escape(" ".join(text.split()), quote=False)
+def escape_markdown(text: str) -> str:
+    """Make text of one line that Markdown shows as it is."""
+    escaped = html.escape(make_visible(" ".join(text.split())), quote=False)
     return _MARKDOWN.sub(r"\\\g<0>", escaped)
 
 
 def write_latex(columns: Columns) -> str:
     """Write a ``tabular``, which needs no package."""
-    cells, sides = _write_cells(columns, _escape_latex)
+    cells, sides = _write_cells(columns, escape_latex)
     lines = [" & ".join(line) + r" \\" for line in zip(*cells, strict=True)]
     places = "".join(side[0] for side in sides)
     head = [rf"\begin{{tabular}}{{{places}}}", r"\hline", *lines[:1], r"\hline"]
     return "\n".join([*head, *lines[1:], *([r"\hline"] * (len(lines) > 1)), r"\end{tabular}"])
 
 
-def _escape_latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in " ".join(text.split()))
+def escape_latex(text: str) -> str:
+    """Make text of one line that LaTeX shows as it is."""
+    return "".join(_LATEX.get(sign, sign) for sign in make_visible(" ".join(text.split())))
 
 
 def write_html(
@@ -129,8 +132,8 @@ def write_html(
 
 
 def escape_html(text: str) -> str:
-    """Make text harmless in HTML; half characters, which no page can hold, are replaced."""
-    return html.escape(text.encode("utf-8", "replace").decode("utf-8"))
+    """Make text harmless in HTML; what a page cannot hold, or would obey, is a visible escape."""
+    return html.escape(make_visible(text))
 
 
 def _write_row(tag: str, cells: Sequence[str], styles: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Writes tables of results to CSV, TSV or Parquet files."""
+"""Writes tables of results to CSV, TSV, Parquet or Excel files."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from latentforest.visible import make_encodable
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
+_EXCEL = ".xlsx"
 _PIECE = 10_000
 
 
@@ -30,7 +31,7 @@ def write_table(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str
         Arrays of shape (n_rows,) by name. ``None`` and NaN become empty fields (CSV, TSV) or
         nulls (Parquet).
     path
-        A file ending in ``.csv``, ``.tsv`` or ``.parquet``.
+        A file ending in ``.csv``, ``.tsv``, ``.parquet`` or ``.xlsx``.
 
     Examples
     --------
@@ -49,23 +50,25 @@ def write_table(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str
         _write_parquet(columns, file)
     elif suffix in _DELIMITERS:
         _write_text(columns, file, _DELIMITERS[suffix])
+    elif suffix == _EXCEL:
+        _write_excel(columns, file)
     else:
-        known = ", ".join((*_DELIMITERS, *_PARQUET))
+        known = ", ".join((*_DELIMITERS, *_PARQUET, _EXCEL))
         raise ParameterError(f"cannot write {file}: its name must end in one of {known}")
 
 
 def _write_text(columns: Mapping[str, NDArray[Any]], path: Path, delimiter: str) -> None:
     n_rows = len(next(iter(columns.values())))
     with open_atomically(path) as file:
-        lines = _Lines(file)
-        writer = csv.writer(lines, delimiter=delimiter, lineterminator=_Lines.END)
+        lines = CsvLines(file)
+        writer = csv.writer(lines, delimiter=delimiter, lineterminator=CsvLines.END)
         writer.writerow(columns)
         for start in range(0, n_rows, _PIECE):
             piece = [_to_fields(values[start : start + _PIECE]) for values in columns.values()]
             writer.writerows(zip(*piece, strict=True))
 
 
-class _Lines:
+class CsvLines:
     """Ends lines with a line feed, while the csv module quotes both characters of its own end."""
 
     END = "\r\n"
@@ -74,6 +77,7 @@ class _Lines:
         self._file = file
 
     def write(self, line: str) -> None:
+        """Write a line of the csv module."""
         self._file.write(line.removesuffix(self.END) + "\n")
 
 
@@ -96,6 +100,12 @@ def _write_parquet(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
     }
     with open_atomically(path, binary=True) as file:
         parquet.write_table(pa.table(arrays), file)
+
+
+def _write_excel(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
+    from latentforest.data.table import Table  # which needs this module
+
+    Table({name: np.asarray(values).tolist() for name, values in columns.items()}).to(path)
 
 
 def _encodable(values: NDArray[Any]) -> NDArray[Any]:

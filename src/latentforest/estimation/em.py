@@ -126,6 +126,7 @@ def fit(
     report: Report | None = None,
     deadline: float | None = None,
     names_bounded: bool = True,
+    shares: FloatArray | None = None,
 ) -> FitResult:
     """Fit the free tables of a forest from one or more starts.
 
@@ -145,6 +146,8 @@ def fit(
         Value of ``time.monotonic()`` at which to stop and return the best so far.
     names_bounded
         Whether to look for variances at their bounds.
+    shares
+        How much of the columns' correlations pseudo-observations have: see ``extend_prior``.
     """
     starts = np.atleast_2d(np.array(starts, dtype=np.float64))
     if starts.ndim != 2 or starts.shape[0] < 1 or starts.shape[1] != engine.n_values:
@@ -153,7 +156,7 @@ def fit(
     prior = np.zeros(engine.n_values) if prior is None else np.asarray(prior, dtype=np.float64)
     if prior.shape != (engine.n_values,):
         raise ParameterError(f"prior has shape {prior.shape}, expected ({engine.n_values},)")
-    objective = Objective(engine, free_families(engine), extend_prior(engine, prior))
+    objective = Objective(engine, free_families(engine), extend_prior(engine, prior, shares))
     task = FitTask(objective, settings or EMSettings(), report, deadline)
     result = task.climb(starts)
     if not names_bounded:

@@ -76,8 +76,12 @@ def list_families(
     )
 
 
-def extend_prior(engine: Engine, prior: FloatArray) -> FloatArray:
-    """Put what the M-step must know of each free Gaussian's column behind the pseudo-counts."""
+def extend_prior(engine: Engine, prior: FloatArray, shares: FloatArray | None = None) -> FloatArray:
+    """Put what the M-step must know of each free Gaussian's column behind the pseudo-counts.
+
+    ``shares``, in the layout of the pseudo-counts, tells how much of the columns' correlations the
+    pseudo-observations of a pouch, or around a line, have; by default all.
+    """
     if not engine.structure.continuous:
         return prior.copy()
     sums, size = engine.place_sums()
@@ -85,7 +89,10 @@ def extend_prior(engine: Engine, prior: FloatArray) -> FloatArray:
     extended[: len(prior)] = prior
     inside = {name for block in list_blocks(engine) for name in block.own}
     for name in engine.structure.continuous:
-        if name in engine.free and name not in inside:
+        if name in inside:
+            share = 1.0 if shares is None else engine.structure.table_view(shares, name)[..., 1]
+            engine.structure.table_view(extended, name)[..., 1] = share
+        elif name in engine.free:
             about = engine.data.summary(name)
             n_rows = math.prod(engine.structure.shape(name)[:-1])
             row = (about.mean, about.variance, about.least_variance)

@@ -7,6 +7,7 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.data.dealing import count_observations, deal
 from latentforest.estimation.em import EMSettings, fit
+from latentforest.estimation.family_weights import PseudoCounts, scale
 from latentforest.inference.engine import NO_TIES, Engine, Ties, make_engine
 from latentforest.inference.forest import PatternedData
 from latentforest.kernels.types import FloatArray
@@ -16,16 +17,15 @@ from latentforest.ties import find_best
 FACTORS = (1.0, 0.1, 0.3, 3.0, 10.0, 30.0)  # the first one wins ties
 N_FOLDS = 5
 SETTINGS = EMSettings(max_iterations=200, tolerance=1e-6)
-FIRST_STEPS = EMSettings(max_iterations=20, tolerance=1e-6)
 
 
-def choose_factor(
+def choose_strength(
     network: Network,
     data: PatternedData,
-    prior: FloatArray,
+    pseudo: PseudoCounts,
     ties: Ties = NO_TIES,
-) -> float:
-    """Return the factor of the pseudo-counts that predicts rows best which were not fitted.
+) -> PseudoCounts:
+    """Return the pseudo-counts times the factor that predicts rows best which were not fitted.
 
     The structure stays. Observations are dealt out at random to folds, whatever the order of the
     rows; parameters are fitted again without each, and its rows are predicted.
@@ -33,15 +33,16 @@ def choose_factor(
     Parameters
     ----------
     network
-        Fitted to the table by maximum likelihood.
+        Where EM starts.
     data
         The table.
-    prior
-        Pseudo-counts in the layout of the parameters.
+    pseudo
+        Pseudo-counts by evidence.
     ties
         Which variances are tied, as for ``make_engine``.
     """
     table = _sort(data.dataset)
+    candidates = [scale(network.structure, pseudo, factor) for factor in FACTORS]
     folds = deal_out(table, N_FOLDS)
     scores = np.zeros(len(FACTORS))
     for held_out in folds:
@@ -52,14 +53,13 @@ def choose_factor(
         test = PatternedData(table.with_weights(held_out).take(held_out > 0))
         fitting = make_engine(network.structure, train, shared=ties.shared, equal=ties.equal)
         judging = make_engine(network.structure, test)
-        start = fit(fitting, network.parameters, prior, FIRST_STEPS, names_bounded=False)
-        scores += [_judge(fitting, judging, start.parameters, f * prior) for f in FACTORS]
-    return FACTORS[find_best(scores)]
+        scores += [_judge(fitting, judging, network.parameters, each) for each in candidates]
+    return candidates[find_best(scores)]
 
 
-def _judge(fitting: Engine, judging: Engine, start: FloatArray, prior: FloatArray) -> float:
+def _judge(fitting: Engine, judging: Engine, start: FloatArray, pseudo: PseudoCounts) -> float:
     """Log-likelihood of held-out rows under parameters fitted to the others."""
-    found = fit(fitting, start, prior, SETTINGS, names_bounded=False)
+    found = fit(fitting, start, pseudo.counts, SETTINGS, names_bounded=False, shares=pseudo.shares)
     value, impossible = judging.log_likelihood(found.parameters)
     return value if impossible == 0 else -np.inf
 

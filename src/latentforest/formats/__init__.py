@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -75,10 +76,33 @@ def read_content(path: str | os.PathLike[str]) -> ModelContent:
     suffix = _find_suffix(path)
     if suffix in PICTURES:
         raise ParameterError(f"{os.fspath(path)}: {suffix} files hold a graph without parameters")
-    if suffix == ".xml":
-        return _read_xml(path)
-    content: ModelContent = _open(FORMATS.get(suffix, "native")).read(path)
+    try:
+        if suffix == ".xml":
+            return _read_xml(path)
+        content: ModelContent = _open(FORMATS.get(suffix, "native")).read(path)
+    except FileFormatError as error:
+        raise FileFormatError(f"{error}{_guess_format(path, suffix)}") from None
     return content
+
+
+def _guess_format(path: str | os.PathLike[str], suffix: str) -> str:
+    """Say what a file looks like whose name says something else."""
+    with Path(path).open("rb") as file:
+        start = file.read(1000).decode("latin-1").removeprefix("\xef\xbb\xbf").lstrip()
+    signs = {
+        ".json": r"\{\s*\"",
+        ".bif.gz": "\x1f\x8b",
+        ".bif": r"network\b[^{]*\{|variable\b[^{]*\{",
+        ".bifxml": r"(<[?!].*?)*<BIF\b",
+        ".xdsl": r"(<[?!].*?)*<smile\b",
+        ".net": r"net\s*\{|node\b[^{]*\{",
+        ".uai": r"BAYES\s",
+    }
+    for likely, pattern in signs.items():
+        is_it = re.match(pattern, start, re.DOTALL | re.IGNORECASE) is not None
+        if is_it and FORMATS[likely] != FORMATS.get(suffix, "native"):
+            return f"; it looks like a file whose name ends in {likely}"
+    return ""
 
 
 def _read_xml(path: str | os.PathLike[str]) -> ModelContent:
@@ -139,8 +163,7 @@ def write_content(content: ModelContent, path: str | os.PathLike[str]) -> None:
     if suffix in PICTURES:
         write_atomically(path, getattr(_open("pictures"), PICTURES[suffix])(network))
         return
-    if FORMATS[suffix] != "native":
-        _warn_of_loss(network, path)
+    _warn_of_loss(content, path)
     _open(FORMATS[suffix]).write(content, path)
 
 
@@ -194,12 +217,26 @@ def _open(module: str) -> Any:
     return importlib.import_module(f"{__name__}.{module}")
 
 
-def _warn_of_loss(network: Network, path: str | os.PathLike[str]) -> None:
-    """Say what a format of other programs does not keep."""
+def _warn_of_loss(content: ModelContent, path: str | os.PathLike[str]) -> None:
+    """Say what a format does not keep."""
+    suffix = _find_suffix(path)
+    lost = [] if FORMATS[suffix] == "native" else _list_losses(content.network, suffix)
+    better = "a .json file does" if lost else "a .xdsl file does"
+    if content.positions and suffix in (".json", ".uai"):
+        lost.append("where the variables stand in a drawing")
+    if lost:
+        message = f"{os.fspath(path)} does not keep {_join(lost)}; {better}"
+        warnings.warn(message, FileFormatWarning, stacklevel=4)
+
+
+def _list_losses(network: Network, suffix: str) -> list[str]:
+    """What a format of other programs does not keep."""
     lost = ["the posterior of the parameters"] if network.posterior is not None else []
+    if network.predictive is not network:
+        lost.append("the parameters for new rows")
     if network.n_tied:
         lost.append("how many parameters are tied")
-    if _find_suffix(path) == ".uai":
+    if suffix == ".uai":
         lost.append("the names of variables and states")
         if network.latents:
             lost.append("which of them are latent")
@@ -207,9 +244,7 @@ def _warn_of_loss(network: Network, path: str | os.PathLike[str]) -> None:
         lost.append("how tables are to be read")
     if network.labels:
         lost.append("the labels")
-    if lost:
-        message = f"{os.fspath(path)} does not keep {_join(lost)}; a .json file does"
-        warnings.warn(message, FileFormatWarning, stacklevel=4)
+    return lost
 
 
 def _join(parts: list[str]) -> str:

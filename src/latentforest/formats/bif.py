@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import zlib
 from itertools import product
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from latentforest.errors import FileFormatError
 from latentforest.files import write_atomically
 from latentforest.formats.bif_blocks import BifBlocks
 from latentforest.formats.bif_tables import build_network
+from latentforest.formats.bytes_file import read_bytes
 from latentforest.formats.content import ModelContent, Positions
 from latentforest.formats.tokens import TokenReader, quote
 from latentforest.model.network import Network
@@ -38,17 +38,12 @@ def write(content: ModelContent, path: str | os.PathLike[str]) -> None:
 
 
 def _read_file(path: Path) -> str:
-    data = path.read_bytes()
     try:
-        if path.suffix.lower() == ".gz":
-            data = gzip.decompress(data)
-        return data.decode("utf-8-sig")
+        return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         byte = error.object[error.start]
         raise FileFormatError(f"{path}, line {line}: byte 0x{byte:02x} is not UTF-8 text") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileFormatError(f"{path} is a damaged gzip file: {error}") from None
 
 
 def read_text(text: str, source: str = "text") -> Network:

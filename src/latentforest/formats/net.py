@@ -14,6 +14,7 @@ from typing import NamedTuple, NoReturn
 
 from latentforest.errors import FileFormatError
 from latentforest.files import write_atomically
+from latentforest.formats.bytes_file import read_bytes
 from latentforest.formats.content import ModelContent, Positions
 from latentforest.formats.families import FamilyReader, read_numbers
 from latentforest.formats.identifiers import from_identifier, to_identifier
@@ -48,7 +49,7 @@ def read(path: str | os.PathLike[str]) -> ModelContent:
 
 
 def _read_file(path: Path) -> str:
-    data = path.read_bytes()
+    data = read_bytes(path)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:  # older programs wrote the letters of western Europe so

@@ -13,16 +13,17 @@ from latentforest.data.lookup import list_briefly
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, MissingExtraError, ModelError
 from latentforest.model.network import Network
-
-_PACKAGES = {"pyagrum": "pyagrum", "pgmpy.models": "pgmpy", "networkx": "networkx"}
+from latentforest.visible import make_encodable
 
 
 def _load(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        package = _PACKAGES.get(module, module.split(".")[0])
-        raise MissingExtraError(f"{package} is not installed: pip install {package}") from error
+        package = module.split(".")[0]
+        raise MissingExtraError(
+            f"{package} is not installed: pip install 'latentforest[interchange]'"
+        ) from error
 
 
 def _refuse_continuous(network: Network, library: str) -> None:
@@ -92,6 +93,10 @@ def from_pgmpy(model: Any) -> Network:
 def to_pyagrum(network: Network) -> Any:
     """Return the network as pyAgrum's ``BayesNet``, which does not know latent variables."""
     _refuse_continuous(network, "pyAgrum's")
+    for variable in network.variables:
+        for text in (variable.name, *(variable.states or ())):
+            if make_encodable(text) != text or "\0" in text:
+                raise ModelError(f"pyAgrum cannot hold the text {text!r} of {variable.name!r}")
     gum = _load("pyagrum")
     structure, model = network.structure, gum.BayesNet()
     for name in network.names:

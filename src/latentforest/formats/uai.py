@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
 import numpy as np
 
 from latentforest.files import write_atomically
+from latentforest.formats.bytes_file import read_bytes
 from latentforest.formats.content import ModelContent
 from latentforest.formats.families import FamilyReader, read_numbers
 from latentforest.formats.tokens import shorten
@@ -17,7 +17,7 @@ from latentforest.model.network import Network
 
 def read(path: str | os.PathLike[str]) -> ModelContent:
     """Read a UAI file; variables are called x0, x1 …, and their states 0, 1 …"""
-    text = Path(path).read_bytes().decode("utf-8", "replace")
+    text = read_bytes(path).decode("utf-8", "replace")
     return ModelContent(read_text(text, os.fspath(path)))
 
 
@@ -64,7 +64,8 @@ class _Words:
         word = self.take()
         if not re.fullmatch("[0-9]{1,9}", word):
             self.reader.fail(f"expected the number of {what}, found {shorten(word)}")
-        if what != "states" and not what.startswith("states") and int(word) > self._n_left:
+        # There is at least one number for each variable, state, table and so on.
+        if int(word) > self._n_left:
             self.reader.fail(f"{word} {what}, but only {self._n_left} words follow")
         return int(word)
 

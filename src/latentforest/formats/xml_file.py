@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from latentforest.errors import FileFormatError
+from latentforest.formats.bytes_file import check_size
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-MAX_BYTES = 1 << 30
 MAX_DEPTH = 64
 LATENT = "latent"
 
@@ -27,9 +27,7 @@ def parse_xml(path: str | os.PathLike[str]) -> Element:
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
-    size = Path(path).stat().st_size
-    if size > MAX_BYTES:
-        raise FileFormatError(f"{path} has {size:,} bytes, expected at most {MAX_BYTES:,}")
+    check_size(path)
     parser: Any = DefusedXMLParser(target=_make_builder(os.fspath(path)))
     try:
         with Path(path).open("rb") as file:

@@ -195,7 +195,7 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         whole = self._read(X, sample_weight)
         given, declared, self.left_out_ = check_columns(whole)
         dataset = declared.with_seen_states(but=self._stated_columns())
-        warn_of_unobserved(declared.variables, dataset.variables)
+        warn_of_unobserved(declared.variables, dataset)
         check_smoothing(getattr(self, "smoothing", None), Structure(dataset.variables, {}))
         seed = draw_seed(self.random_state)
         is_number = isinstance(self.time_limit, numbers.Real)
@@ -249,13 +249,8 @@ class NetworkLearner(DensityMixin, BaseEstimator):  # type: ignore[misc]
         is_late = work.is_late() or bool(learned.attributes.get("interrupted"))
         if smoothing == "cv" and not is_late:
             work.say("smoothing: random folds")
-        for hurries in (is_late, True):
-            try:
-                found = estimate_predictive(network, data, smoothing, learned.ties, hurries)
-                return network.with_predictive(found)
-            except KeyboardInterrupt:  # the model is there: what is left takes a moment
-                continue
-        return network
+        found = estimate_predictive(network, data, smoothing, learned.ties, is_late)
+        return network.with_predictive(found)
 
     @property
     def notes_(self) -> tuple[str, ...]:
@@ -705,18 +700,28 @@ def draw_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def warn_of_unobserved(declared: Sequence[Variable], seen: Sequence[Variable]) -> None:
-    """Name the states that were declared but do not occur."""
+def warn_of_unobserved(declared: Sequence[Variable], kept: Dataset) -> None:
+    """Name the states that were declared but do not occur, and say whether they count."""
+    dropped = _list_lost(declared, kept.variables)
+    counted = _list_lost(kept.variables, kept.with_seen_states().variables)
+    for listed, said in (
+        (dropped, "do not count as parameters, and have probability zero but for new rows"),
+        (counted, "count as parameters, because the prior has a share for each of them"),
+    ):
+        if listed:
+            more = f"; and {len(listed) - 5} more columns" if len(listed) > 5 else ""
+            warnings.warn(
+                f"states that no row has {said}: {'; '.join(listed[:5])}{more}",
+                UnobservedStatesWarning,
+                stacklevel=3,
+            )
+
+
+def _list_lost(some: Sequence[Variable], fewer: Sequence[Variable]) -> list[str]:
+    """Columns with the states that they have here and not there."""
     listed = []
-    for one, other in zip(declared, seen, strict=True):
+    for one, other in zip(some, fewer, strict=True):
         lost = [state for state in one.states or () if state not in (other.states or ())]
         if lost:
             listed.append(f"column {one.name!r}: {list_briefly(lost, 5)}")
-    if listed:
-        more = f"; and {len(listed) - 5} more columns" if len(listed) > 5 else ""
-        warnings.warn(
-            "states that no row has do not count as parameters, and have probability zero but for "
-            f"new rows: {'; '.join(listed[:5])}{more}",
-            UnobservedStatesWarning,
-            stacklevel=3,
-        )
+    return listed

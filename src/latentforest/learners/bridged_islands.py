@@ -139,12 +139,12 @@ class BridgedIslands(LatentTreeLearner):
 
         model, is_over = hurry(make_late(work) if was_interrupted else work, fit_whole)
         was_interrupted |= is_over
-        trace.note(model, None, "islands", f"{len(islands)} islands", began)
+        trace.note(model, None, "islands", began)
         try:
             rounds = () if was_interrupted else self._refine(work, model, settings)
             for better, n_changes in rounds:
                 changes = "1 change" if n_changes == 1 else f"{n_changes} changes"
-                trace.note(better, model, "refine", changes, began)
+                trace.note(better, model, "refine", began)
                 model = better
                 work.say(f"refine: BIC {model.bic:,.1f}, {changes}")
                 if work.is_late():

@@ -93,8 +93,8 @@ class EAST(TreeSearch):
     network_, bic_, log_likelihood_, n_parameters_
         The best model.
     history_
-        One row for each step: phase, operator, where, whether it was accepted, scores, candidates,
-        seconds.
+        One row for each step: phase, operator, variables, whether it was accepted, scores,
+        candidates, seconds. See `latentforest.search.changes` for the roles of the variables.
     interrupted_, stopped_
         True after Ctrl-C; why the search ended early, if it did.
 

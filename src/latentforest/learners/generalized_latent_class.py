@@ -135,7 +135,7 @@ class GeneralizedLatentClass(LatentTreeLearner):
     network_, bic_, log_likelihood_, n_parameters_
         The best model.
     history_
-        One row for each step: phase, operator, where, whether it led to the result, scores,
+        One row for each step: phase, operator, variables, whether it led to the result, scores,
         candidates, fits of EM so far, seconds.
     n_fits_
         Runs of EM, local ones included.

@@ -38,7 +38,7 @@ from latentforest.search.incremental.states import introduce_state, remove_state
 from latentforest.search.incremental.tree import GrowingTree, fit_tree
 from latentforest.ties import choose_best, is_higher
 
-STEP = ("step", "operator", "parent", "child", "n_states", "p_elbo", "candidates", "seconds")
+STEP = ("step", "operator", "variables", "n_states", "p_elbo", "candidates", "seconds")
 SAY_EVERY = 50  # candidates
 N_ROUNDS = 3  # of growing with other strengths of the priors
 
@@ -117,7 +117,8 @@ class IncrementalForest(LatentLearner):
     prior_strengths_
         How many observations the prior of each column was worth.
     history_
-        One row for each step.
+        One row for each step. ``variables`` are parent and child of a new arc (``AA``), or a new
+        latent variable and its two children (``NA``).
     interrupted_
         True after Ctrl-C.
     stopped_
@@ -342,8 +343,7 @@ def _describe(step: int, move: Move, tree: GrowingTree, m: GrowingForest) -> dic
     return {
         "step": step,
         "operator": move.candidate.operator,
-        "parent": tree.root if is_node else a,
-        "child": f"{a}, {b}" if is_node else b,
+        "variables": [tree.root, a, b] if is_node else [a, b],
         "n_states": tree.structure.shape(tree.root)[-1] if tree.top.variable.latent else 0,
         "p_elbo": m.score,
     }

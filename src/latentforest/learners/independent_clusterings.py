@@ -258,8 +258,8 @@ def _describe_merger(
     """Make the row of the trace."""
     values = (
         number + 1,
-        ", ".join(left.columns),
-        ", ".join(right.columns),
+        list(left.columns),
+        list(right.columns),
         merged.n_states,
         merged.bic - left.bic - right.bic,
         sum(group.bic for group in groups),

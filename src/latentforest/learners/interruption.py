@@ -106,6 +106,9 @@ def mark_interrupted(learned: Learned) -> Learned:
 
 def _do_again(function: Callable[[Work], Result], work: Work) -> Result:
     try:
-        return function(work)
+        try:
+            return function(work)
+        except Exception:  # of an import or a compilation that Ctrl-C left half done
+            return function(work)
     except KeyboardInterrupt as error:
         raise AbandonedError from error

@@ -106,7 +106,7 @@ class LatentTreeLearner(LatentLearner):
     def _describe_columns(self, model: Model, began: float) -> Learned:
         """Make a result of a model: the trace, and the attributes that this learner has."""
         trace = Trace()
-        trace.note(model, None, "columns", "", began)
+        trace.note(model, None, "columns", began)
         return Learned(model.network, model.log_likelihood, Table.from_rows(trace.rows))
 
 

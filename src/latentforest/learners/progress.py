@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import multiprocessing
 import os
@@ -24,8 +25,10 @@ Progress = bool | Say | None
 
 SECONDS_BETWEEN_LINES = 10.0  # for plain lines of one kind
 SECONDS_BETWEEN_UPDATES = 0.2  # of the line below a cell
+LONGEST_LINE = 300  # characters below a cell
 PATIENCE = 0.5  # seconds that work may take without a word
 SPINNER_WIDTH = 2  # of the sign before the live line, with its space
+_PART = re.compile(r"([\d,]*\d) of ([\d,]*\d)")
 _OPEN: list[None] = []  # learners at work; those within others do not show a line of their own
 
 
@@ -42,13 +45,11 @@ def open_progress(progress: Progress) -> Iterator[Say]:
     progress
         None: shown in interactive use, a terminal or a notebook, if the work takes more than a
         moment. False: nothing is shown. True: a live line on standard error (plain lines when that
-        is not a terminal). A function: called with each message.
+        is not a terminal), in a notebook a bar. A function: called with each message.
     """
+    show = show_notebook if is_notebook() else show_late if progress is None else show_live
     if progress is None:
         progress = not _OPEN and is_interactive()
-        show = show_notebook if is_notebook() else show_late
-    else:
-        show = show_live
     _OPEN.append(None)
     try:
         if callable(progress):
@@ -123,7 +124,7 @@ class LateLine:
 
 @contextmanager
 def show_notebook() -> Iterator[Say]:
-    """Give a function that shows a line below the cell; it is emptied in the end.
+    """Give a function that shows a bar with a line below the cell; both go in the end.
 
     It needs IPython only, where the live displays of rich need ipywidgets.
     """
@@ -135,16 +136,33 @@ def show_notebook() -> Iterator[Say]:
         nonlocal handle, last
         now = time.monotonic()
         if handle is None and now - began >= PATIENCE:
-            handle = display({"text/plain": message}, raw=True, display_id=True)
+            handle = display(write_bar(message, now - began), raw=True, display_id=True)
         elif handle is not None and now - last >= SECONDS_BETWEEN_UPDATES:
-            handle.update({"text/plain": message}, raw=True)
+            handle.update(write_bar(message, now - began), raw=True)
             last = now
 
     try:
         yield say
     finally:
         if handle is not None:
-            handle.update({"text/plain": ""}, raw=True)
+            handle.update({"text/plain": "", "text/html": ""}, raw=True)
+
+
+def write_bar(message: str, seconds: float) -> dict[str, str]:
+    """Write a message for a notebook: a bar that is as full as it says, or one that only moves.
+
+    Examples
+    --------
+    >>> write_bar("run 3 of 10", 12.0)["text/html"]
+    '<progress value="3" max="10"></progress> run 3 of 10 · 12 s'
+    """
+    found = _PART.search(message)
+    part = found and [int(each.replace(",", "")) for each in found.groups()]
+    is_known = bool(part and 0 <= part[0] <= part[1] and part[1])
+    filled = f' value="{part[0]}" max="{part[1]}"' if part and is_known else ""
+    text = make_label(" ".join(message.split()))[:LONGEST_LINE]
+    page = f"<progress{filled}></progress> {html.escape(text)} · {seconds:.0f} s"
+    return {"text/plain": text, "text/html": page}
 
 
 @contextmanager

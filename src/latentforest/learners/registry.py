@@ -52,6 +52,8 @@ class LearnerEntry:
         Whether searches for trees may begin with its result by name.
     variants
         Further names on the command line: name, description, settings.
+    aliases
+        Short names that mean the usual one.
     gaps
         Columns that may have missing values: "any", "categorical" or "none".
     """
@@ -65,6 +67,7 @@ class LearnerEntry:
     quick: Mapping[str, Any] = field(default_factory=dict)
     starts_searches: bool = False
     variants: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
+    aliases: tuple[str, ...] = ()
     gaps: str = "any"
 
     @property
@@ -103,6 +106,10 @@ LEARNERS = (
         CLASSES,
         quick={"n_states": 2},
         starts_searches=True,
+        aliases=(
+            "lca",
+            "lc",
+        ),
     ),
     LearnerEntry(
         "IndependentClusterings",
@@ -112,6 +119,7 @@ LEARNERS = (
         CLASSES,
         "Galimberti and Soffritti 2007",
         {"n_starts": 2, "max_states": 2, "max_iterations": 20, "candidate_pairs": 2},
+        aliases=("ic",),
     ),
     LearnerEntry(
         "GeneralizedLatentClass",
@@ -139,6 +147,7 @@ LEARNERS = (
         SEARCHES,
         "Poon, Zhang, Chen and Wang 2010",
         _FEW_STEPS,
+        aliases=("geast",),
     ),
     LearnerEntry(
         "HillClimbing",
@@ -148,6 +157,7 @@ LEARNERS = (
         SEARCHES,
         "Zhang and Kočka 2004",
         _FEW_STEPS,
+        aliases=("hc",),
     ),
     LearnerEntry(
         "DoubleHillClimbing",
@@ -157,6 +167,7 @@ LEARNERS = (
         SEARCHES,
         "Zhang 2004",
         _FEW_STEPS,
+        aliases=("dhc",),
     ),
     LearnerEntry(
         "BridgedIslands",
@@ -167,6 +178,7 @@ LEARNERS = (
         "Liu, Zhang et al. 2015",
         {"max_rounds": 1, "max_states": 4},
         starts_searches=True,
+        aliases=("bi",),
     ),
     LearnerEntry(
         "HierarchicalLatentTree",
@@ -194,6 +206,7 @@ LEARNERS = (
         DISTANCES,
         "Choi, Tan, Anandkumar and Willsky 2011",
         {"n_starts": 2, "n_states": 2},
+        aliases=("rg",),
     ),
     LearnerEntry(
         "ChowLiuRecursiveGrouping",
@@ -202,6 +215,7 @@ LEARNERS = (
         "the same along a spanning tree, for many columns",
         DISTANCES,
         quick={"n_starts": 2, "n_states": 2},
+        aliases=("clrg",),
     ),
     LearnerEntry(
         "IncrementalForest",
@@ -222,6 +236,7 @@ LEARNERS = (
         "Andrews et al. 2023; Silander and Myllymäki 2006",
         {"n_restarts": 1},
         gaps="none",
+        aliases=("bn",),
     ),
     LearnerEntry(
         "StructuralEM",
@@ -232,6 +247,7 @@ LEARNERS = (
         "Friedman 1997; Elidan et al. 2000",
         {"n_restarts": 0, "search_restarts": 1, "max_steps": 2},
         gaps="categorical",
+        aliases=("sem",),
     ),
     LearnerEntry(
         "ChowLiu",
@@ -241,6 +257,7 @@ LEARNERS = (
         NO_LATENTS,
         "Chow and Liu 1968",
         starts_searches=True,
+        aliases=("cl",),
     ),
     LearnerEntry(
         "Independence",
@@ -252,8 +269,14 @@ LEARNERS = (
 )
 
 COMMANDS = {command.name: command for entry in LEARNERS for command in entry.commands}
+ALIASES = {alias: entry.command for entry in LEARNERS for alias in entry.aliases}
 START_LEARNERS = {
     entry.command: entry
     for entry in sorted(LEARNERS, key=lambda entry: entry.command)
     if entry.starts_searches
 }
+
+
+def find_command(name: str) -> Command | None:
+    """Find a learner by one of its names on the command line."""
+    return COMMANDS.get(ALIASES.get(name, name))

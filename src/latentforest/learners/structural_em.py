@@ -29,6 +29,7 @@ from latentforest.learners.progress import Progress
 from latentforest.learners.structural_settings import check_settings, read_latents
 from latentforest.model import Network, Structure
 from latentforest.scores.families import FamilyPrior
+from latentforest.search.changes import Change
 from latentforest.search.dags.family_scores import Arc
 from latentforest.search.dags.search import DagSearchSettings
 from latentforest.search.ended import SearchEnded
@@ -126,11 +127,11 @@ class StructuralEM(LatentLearner):
     cpdag_
         The equivalence class of its structure.
     history_
-        One row for each network that was fitted: run, phase, operator, where, whether it is on the
-        way to the result, scores, runs of EM and seconds so far.
+        One row for each network that was fitted: run, phase, operator, variables, whether it is on
+        the way to the result, scores, runs of EM and seconds so far.
     n_fits_
         Runs of EM.
-    left_out_
+    left_out_share_
         Largest share of the rows' weight whose completions were left out in a step; above 1% there
         is a warning.
     monitor_, interrupted_, stopped_
@@ -227,13 +228,15 @@ class StructuralEM(LatentLearner):
         """Climb from a forest, from the empty network, and from changed copies of the best."""
         fits, constraints = search.fits, search.steps.read_constraints(tuple(columns))
         if not fits.table.has_missing:
-            return self._climb(search, search.begin(columns, constraints.required, "no arcs"))
+            return self._climb(
+                search, search.begin(columns, constraints.required, Change("no arcs"))
+            )
         forest = span_columns(fits.table, constraints, fits.data.n_jobs)
-        found = [self._climb(search, search.begin(columns, forest, "forest"))]
+        found = [self._climb(search, search.begin(columns, forest, Change("forest")))]
         for restart in range(self._count_restarts(search)):
             best = choose_best(found, lambda model: model.score)
             if restart == 1:
-                start = search.begin(columns, constraints.required, "no arcs")
+                start = search.begin(columns, constraints.required, Change("no arcs"))
             else:
                 start = self._perturb(search, best, np.random.default_rng([seed, restart]))
             found.append(self._climb(search, start))
@@ -257,7 +260,7 @@ class StructuralEM(LatentLearner):
         return search.begin(
             variables,
             changed,
-            "changed arcs of the best network",
+            Change("changed arcs"),
             lambda structure: count_completed(structure, completed),
             model,
         )
@@ -282,9 +285,8 @@ class StructuralEM(LatentLearner):
             else:
                 below, arcs = draw_below(latents, table.names, generator), forest
             parents = hang_columns(arcs, variables, below, constraints)
-            start = self._begin_hidden(
-                search, variables, parents, "latent variables above columns", seed + restart
-            )
+            what = Change("latents above columns", latents)
+            start = self._begin_hidden(search, variables, parents, what, seed + restart)
             found.append(self._climb(search, start))
         return choose_best(found, lambda model: model.score)
 
@@ -293,7 +295,7 @@ class StructuralEM(LatentLearner):
         search: StructuralSearch,
         variables: Sequence[Variable],
         parents: Sequence[Mask],
-        what: str,
+        what: Change,
         seed: int,
         origin: ScoredNetwork | None = None,
     ) -> ScoredNetwork:
@@ -336,9 +338,8 @@ class StructuralEM(LatentLearner):
     ) -> Iterator[ScoredNetwork]:
         for number, candidate in enumerate(list_candidates(model.structure, self.max_states)):
             parents = _obey(search, candidate)
-            what = candidate.description
             yield self._begin_hidden(
-                search, candidate.variables, parents, what, seed + number, model
+                search, candidate.variables, parents, candidate.change, seed + number, model
             )
 
     def _drop_idle(self, search: StructuralSearch, model: ScoredNetwork) -> ScoredNetwork:
@@ -351,7 +352,7 @@ class StructuralEM(LatentLearner):
         start = search.begin(
             structure.variables,
             parents,
-            f"without {', '.join(idle)}",
+            Change("node deletion", tuple(idle)),
             lambda new: transfer(new, model.structure, model.network.parameters),
             model,
         )
@@ -393,7 +394,7 @@ class StructuralEM(LatentLearner):
         )
         found = learner._learn(work)
         monitor = Monitor(converged=True, reason="nothing is missing: counts are exact")
-        more = {"n_fits": 0, "left_out": 0.0, "monitor": monitor}
+        more = {"n_fits": 0, "left_out_share": 0.0, "monitor": monitor}
         return replace(found, attributes=found.attributes | more)
 
     def _open(self, work: Work) -> StructuralSearch:
@@ -435,7 +436,7 @@ class StructuralEM(LatentLearner):
             "bic": value - search.fits.bic_price * dimension,
             "cpdag": network.structure.cpdag(),
             "n_fits": search.fits.n_fits,
-            "left_out": search.fits.left_out,
+            "left_out_share": search.fits.left_out,
             "monitor": result.monitor,
             "interrupted": was_interrupted or result.monitor.was_interrupted,
             "stopped": stopped,

@@ -6,7 +6,7 @@ import importlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,22 +25,19 @@ from latentforest.model import (
     sampling,
     transform,
 )
-from latentforest.model.about import NOTHING, About
+from latentforest.model.about import NOTHING
+from latentforest.model.described import Described
 from latentforest.model.evidence import Evidence, read_evidence, read_targets
 from latentforest.model.gaussian import Mixture
-from latentforest.model.labels import Labels
 from latentforest.model.parameters import pack_tables, read_parameters
 from latentforest.model.structure import Parents, Pouches, Structure
 
 if TYPE_CHECKING:
-    from latentforest.data.recipe import Recipe
     from latentforest.model.conjugate import Conjugate
-    from latentforest.model.record import Record
-
-Changed = TypeVar("Changed", bound="Network")
+    from latentforest.model.explorer import Explorer
 
 
-class Network:
+class Network(Described):
     """A Bayesian network over categorical variables, some of them latent, and continuous ones.
 
     A network never changes; what looks like an edit returns a new one.
@@ -77,7 +74,7 @@ class Network:
     └── fever (2)
     """
 
-    __slots__ = ("_about", "_n_tied", "_parameters", "_predictive", "_structure")
+    __slots__ = ("_n_tied", "_parameters", "_predictive", "_structure")
 
     def __init__(
         self,
@@ -231,68 +228,6 @@ class Network:
     def n_tied(self) -> int:
         """How many parameters are equal to others by design."""
         return self._n_tied
-
-    @property
-    def about(self) -> About:
-        """Recipe, labels and record in one."""
-        return self._about
-
-    def with_about(self, about: About) -> Self:
-        """Return the same network with another recipe, other labels and another record."""
-        made: Any = self.__reduce__()
-        network: Self = made[0](*made[1])
-        network._about = about
-        return network
-
-    def _tell(self, network: Changed, about: About | None = None) -> Changed:
-        """Let a network that was made of this one know what this one knows."""
-        network._about = self._about if about is None else about
-        return network
-
-    @property
-    def recipe(self) -> Recipe | None:
-        """How the table was read that the network was learned from, if not in the usual way."""
-        return self._about.recipe
-
-    def with_recipe(self, recipe: Recipe | None) -> Self:
-        """Return the same network with a note of how tables are to be read for it."""
-        return self.with_about(replace(self._about, recipe=recipe))
-
-    @property
-    def labels(self) -> Labels:
-        """Texts for people beside the names of variables and states."""
-        return self._about.labels
-
-    def with_labels(self, labels: Labels) -> Self:
-        """Return the same network with other texts for its variables and states.
-
-        Parameters
-        ----------
-        labels
-            They take the place of those before; ``network.labels.merged(labels)`` has both.
-
-        Examples
-        --------
-        >>> coin = Variable("coin", ("heads", "tails"))
-        >>> network = Network.from_tables([coin], {}, {"coin": [0.5, 0.5]})
-        >>> network = network.with_labels(Labels({"coin": "an old penny"}))
-        >>> network.labels.variable("coin"), network.names
-        ('an old penny', ('coin',))
-        """
-        labels.check(self.variables)
-        return self.with_about(replace(self._about, labels=labels))
-
-    @property
-    def record(self) -> Record | None:
-        """How the network was learned, if that is known."""
-        return self._about.record
-
-    def with_record(self, record: Record | None) -> Self:
-        """Return the same network with another record of how it was learned."""
-        return self.with_about(replace(self._about, record=record))
-
-    def __setstate__(self, about: About) -> None:
-        self._about = about
 
     def cpd(self, name: str) -> LabelledArray:
         """Return P(variable | parents), read-only: parents' axes first, the variable's last.
@@ -608,6 +543,25 @@ class Network:
 
     def __str__(self) -> str:
         return drawing.draw_text(self._structure, self._parameters)
+
+    def explore(self) -> Explorer:
+        """Ask the network in a notebook: set values, and see what follows for all others.
+
+        Needs ipywidgets (``pip install 'latentforest[notebook]'``) to be shown; `Explorer` answers
+        without it, too.
+
+        Examples
+        --------
+        >>> coins = [Variable(name, ("heads", "tails")) for name in ("one", "two")]
+        >>> tables = {"one": [0.5, 0.5], "two": [[1, 0], [0, 1]]}
+        >>> explorer = Network.from_tables(coins, {"two": "one"}, tables).explore()
+        >>> explorer.set("one", "tails")
+        >>> explorer.query("two").tolist()
+        [0.0, 1.0]
+        """
+        from latentforest.model.explorer import Explorer
+
+        return Explorer(self)
 
     def _repr_html_(self) -> str:
         from latentforest.model.notebook import write_network

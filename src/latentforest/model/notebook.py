@@ -1,24 +1,24 @@
-"""Networks in notebooks: HTML without colours of its own, so that it fits light and dark pages."""
+"""Networks in notebooks: a picture on a light ground, tables in the colours of the page."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from latentforest.data.table_text import escape_html, write_html
+from latentforest.model.pictures.shapes import estimate_width
+from latentforest.model.pictures.svg import write_svg
+from latentforest.model.pictures.tree import draw_network
 from latentforest.model.printing import MAX_LATENTS, MAX_ROWS
 
 if TYPE_CHECKING:
     from latentforest.model.network import Network
 
-MAX_LINES = 60  # of a drawn tree
+WIDTH = 960.0  # pixels of a page
 
 
 def write_network(network: Network) -> str:
-    """Write the tree of a network, and the profiles of its first latent variables to unfold."""
-    lines = str(network).split("\n")
-    if len(lines) > MAX_LINES:
-        lines[MAX_LINES:] = [f"… {len(lines) - MAX_LINES:,} more lines"]
-    drawn = escape_html("\n".join(lines))
+    """Write a picture of a network, and the profiles of its first latent variables to unfold."""
+    picture = write_svg(draw_network(network, estimate_width, WIDTH))
     size = (
         f"{len(network.names):,} variables, {len(network.latents):,} of them latent; "
         f"{network.dimension:,} free parameters"
@@ -27,7 +27,7 @@ def write_network(network: Network) -> str:
     shown = "".join(_write_profiles(network, name) for name in latents[:MAX_LATENTS])
     if len(latents) > MAX_LATENTS:
         shown += f"<p>{MAX_LATENTS} of {len(latents):,} latent variables; profiles() has all.</p>"
-    return f'<pre style="line-height:1.25">{drawn}</pre><p>{size}</p>{shown}'
+    return f"<div>{picture}<p>{size}</p>{shown}</div>"
 
 
 def _write_profiles(network: Network, latent: str) -> str:

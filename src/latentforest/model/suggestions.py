@@ -66,7 +66,7 @@ def _is_wanted(name: str, given: Mapping[str, str]) -> bool:
 
 
 @dataclass(frozen=True)
-class _Choice:
+class _Parts:
     """The variables that give a latent one its name, the strongest first."""
 
     latent: str
@@ -74,7 +74,7 @@ class _Choice:
     n_least: int
 
 
-def _vary(choice: _Choice, stems: Mapping[str, str]) -> Iterator[str]:
+def _vary(choice: _Parts, stems: Mapping[str, str]) -> Iterator[str]:
     """Yield names to choose from, the shortest first."""
     name = choice.latent
     parts = list(dict.fromkeys(stems[each] for each in choice.parts)) or [name]
@@ -85,7 +85,7 @@ def _vary(choice: _Choice, stems: Mapping[str, str]) -> Iterator[str]:
     yield from (f"{parts[0]} ({name}, {number})" for number in itertools.count(2))
 
 
-def _choose_parts(network: Network, wanted: Iterable[str]) -> list[_Choice]:
+def _choose_parts(network: Network, wanted: Iterable[str]) -> list[_Parts]:
     """Say what each name is made of; those whose names others use come first."""
     structure = network.structure
     tables = ForestTables(structure, network.parameters) if structure.is_forest else None
@@ -102,7 +102,7 @@ def _choose_parts(network: Network, wanted: Iterable[str]) -> list[_Choice]:
         parts = [each.name for each in (own if is_own else near[:2])]
         found.append((-depths.get(latent, 0), -round(strength, 9), latent, parts, is_own))
     found.sort(key=lambda each: each[:3])
-    return [_Choice(latent, parts, 1 if is_own else 2) for *_, latent, parts, is_own in found]
+    return [_Parts(latent, parts, 1 if is_own else 2) for *_, latent, parts, is_own in found]
 
 
 def _find_stems(network: Network) -> dict[str, str]:

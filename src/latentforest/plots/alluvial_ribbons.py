@@ -16,7 +16,8 @@ from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model import Network
 from latentforest.model.pictures import palette
 from latentforest.model.pictures.layering import keep_apart
-from latentforest.model.pictures.names import name_states, name_variables
+from latentforest.model.pictures.names import name_fully, name_states
+from latentforest.model.pictures.numbers import write_count
 from latentforest.model.pictures.shapes import (
     SIZE,
     Box,
@@ -30,7 +31,6 @@ from latentforest.model.pictures.shapes import (
 )
 from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.models import find_network, read_rows
-from latentforest.model.pictures.numbers import write_count
 from latentforest.scores.contingency import mutual_information
 
 WIDTH = 900.0
@@ -163,15 +163,19 @@ def _choose_pair(
 
 def _cross(first: _Assigned, second: _Assigned, one: str, other: str) -> Crossing:
     counts = first.count(one, second, other)
-    titles = [name_variables(each.network)[name] for each, name in ((first, one), (second, other))]
+    titles = [name_fully(each.network)[name] for each, name in ((first, one), (second, other))]
     states = [_name_states(each.network, name) for each, name in ((first, one), (second, other))]
     colours = [palette.ramp(palette.STATES, len(each)) for each in states]
     if first is not second:
         order = _find_order(counts)
         counts = counts[:, order]
         states[1], colours[1] = ([each[1][k] for k in order] for each in (states, colours))
-        titles = [f"{title}, {len(each)} states" for title, each in zip(titles, states, strict=True)]
-    return Crossing((titles[0], titles[1]), (states[0], states[1]), (colours[0], colours[1]), counts)
+        titles = [
+            f"{title}, {len(each)} states" for title, each in zip(titles, states, strict=True)
+        ]
+    return Crossing(
+        (titles[0], titles[1]), (states[0], states[1]), (colours[0], colours[1]), counts
+    )
 
 
 def _name_states(network: Network, name: str) -> list[str]:
@@ -184,59 +188,63 @@ def _find_order(counts: FloatArray) -> list[int]:
     total = np.maximum(counts.sum(axis=0), 1e-300)
     means = np.arange(len(counts)) @ counts / total
     means[counts.sum(axis=0) <= 0] = len(counts)
-    return np.argsort(means.round(9), kind="stable").tolist()
+    order: list[int] = np.argsort(means.round(9), kind="stable").tolist()
+    return order
 
 
 def _draw_ribbons(crossing: Crossing, measure: Measure, width: float) -> Picture:
     picture = Picture(max(width, 420.0), 0.0, title=" by ".join(crossing.titles))
     sums = crossing.counts.sum(axis=1), crossing.counts.sum(axis=0)
+    label = _find_room(crossing, sums, measure, picture.width)
+    left, right = MARGIN + label, picture.width - MARGIN - label
+    top = _draw_titles(picture, crossing, (left, right), measure)
+    unit = (HEIGHT - GAP * (max(map(len, sums)) - 1)) / float(crossing.counts.sum())
+    stacks = [_stack(each, unit, top) for each in sums]
+    starts = [list(stack) for stack in stacks]
+    for (i, j), count in np.ndenumerate(crossing.counts):
+        if count > 0:
+            tops, tall = (starts[0][i], starts[1][j]), unit * count
+            bottoms = tops[0] + tall, tops[1] + tall
+            starts[0][i], starts[1][j] = bottoms
+            ends = left + BAR, right - BAR
+            picture.add(Ribbon(ends, tops, bottoms, crossing.colours[0][i], 0.5))
+    lows = []
+    for side, x in enumerate((left, right - BAR)):
+        middles = _spread_labels(stacks[side], sums[side], unit)
+        for k, (y, count) in enumerate(zip(stacks[side], sums[side].tolist(), strict=True)):
+            picture.add(Box(x, y, BAR, max(unit * count, 0.6), crossing.colours[side][k]))
+            number = write_count(count)
+            wide = measure(number, SIZE, False)
+            text = shorten(crossing.states[side][k], label - wide - 26, measure)
+            edge, step, align = (x - 8, -1, "right") if side == 0 else (x + BAR + 8, 1, "left")
+            picture.add(Caption(edge, middles[k], number, SIZE, palette.SECOND, align))
+            picture.add(Caption(edge + step * (wide + 10), middles[k], text, SIZE, align=align))
+        lows.append(max(middles[-1] + 9, stacks[side][-1] + unit * float(sums[side][-1])))
+    picture.height = max(lows) + MARGIN
+    return picture
+
+
+def _find_room(
+    crossing: Crossing, sums: tuple[FloatArray, FloatArray], measure: Measure, width: float
+) -> float:
+    """Width of the labels."""
     wanted = [
         measure(text, SIZE, False) + measure(write_count(count), SIZE, False) + 30
         for texts, found in zip(crossing.states, sums, strict=True)
         for text, count in zip(texts, found.tolist(), strict=True)
     ]
-    label = float(np.clip(max(wanted), LABELS[0], min(LABELS[1], 0.3 * picture.width)))
-    left, right = MARGIN + label, picture.width - MARGIN - label
-    top = _draw_titles(picture, crossing, (left, right), measure)
-    total = float(crossing.counts.sum())
-    unit = (HEIGHT - GAP * (max(map(len, sums)) - 1)) / total
-    places = [_stack(each, unit, top) for each in sums]
-    starts = [list(place) for place in places]
-    for i, row in enumerate(crossing.counts):
-        for j, count in enumerate(row):
-            if count <= 0:
-                continue
-            a, b, tall = starts[0][i], starts[1][j], unit * count
-            starts[0][i] += tall
-            starts[1][j] += tall
-            tops, bottoms = (a, b), (a + tall, b + tall)
-            x = left + BAR, right - BAR
-            picture.add(Ribbon(x, tops, bottoms, crossing.colours[0][i], 0.5))
-    for side, x in enumerate((left, right - BAR)):
-        labels = _spread_labels(places[side], sums[side], unit)
-        for k, (y, count) in enumerate(zip(places[side], sums[side], strict=True)):
-            picture.add(Box(x, y, BAR, max(unit * count, 0.6), crossing.colours[side][k]))
-            number = write_count(count)
-            edge, align = (x - 8, "right") if side == 0 else (x + BAR + 8, "left")
-            wide = measure(number, SIZE, False)
-            room = label - wide - 26
-            text = shorten(crossing.states[side][k], room, measure)
-            shift = -(wide + 10) if side == 0 else wide + 10
-            picture.add(Caption(edge, labels[k], number, SIZE, palette.SECOND, align))  # type: ignore[arg-type]
-            picture.add(Caption(edge + shift, labels[k], text, SIZE, palette.INK, align))  # type: ignore[arg-type]
-    ends = [place[-1] + unit * each[-1] for place, each in zip(places, sums, strict=True)]
-    last = [_spread_labels(places[k], sums[k], unit)[-1] + 9 for k in (0, 1)]
-    picture.height = max(*ends, *last) + MARGIN
-    return picture
+    return float(np.clip(max(wanted), LABELS[0], min(LABELS[1], 0.3 * width)))
 
 
 def _draw_titles(
     picture: Picture, crossing: Crossing, x: tuple[float, float], measure: Measure
 ) -> float:
     room = (x[1] - x[0]) / 2 + x[0] - MARGIN - 10
-    for title, place, align in zip(crossing.titles, (MARGIN, picture.width - MARGIN), ("left", "right"), strict=True):
+    for title, place, align in zip(
+        crossing.titles, (MARGIN, picture.width - MARGIN), ("left", "right"), strict=True
+    ):
         text = shorten(title, room, measure, SIZE, bold=True)
-        picture.add(Caption(place, 16, text, SIZE, palette.HIDDEN, align, True))  # type: ignore[arg-type]
+        picture.add(Caption(place, 16, text, SIZE, palette.HIDDEN, align, True))
     note = "Rows in their likeliest states."
     picture.add(Caption(MARGIN, 34, note, SIZE, palette.SECOND))
     return 54.0
@@ -259,9 +267,11 @@ def _spread_labels(places: Sequence[float], sums: FloatArray, unit: float) -> li
 
 def _draw_counts(crossing: Crossing, measure: Measure, width: float) -> Picture:
     """A table of counts on tints: shares of each row."""
-    n_rows, n_columns = crossing.counts.shape
+    n_columns = crossing.counts.shape[1]
     label = 150.0
-    picture = Picture(max(width, label + 2 * MARGIN + 46.0 * n_columns), 0.0, title=" by ".join(crossing.titles))
+    picture = Picture(
+        max(width, label + 2 * MARGIN + 46.0 * n_columns), 0.0, title=" by ".join(crossing.titles)
+    )
     cell = min((picture.width - 2 * MARGIN - label) / n_columns, 70.0)
     picture.width = label + 2 * MARGIN + cell * n_columns
     title = f"{crossing.titles[0]} (rows) by {crossing.titles[1]} (columns)"
@@ -272,7 +282,9 @@ def _draw_counts(crossing: Crossing, measure: Measure, width: float) -> Picture:
     y += 10
     for j, state in enumerate(crossing.states[1]):
         x = MARGIN + label + (j + 0.5) * cell
-        picture.add(Caption(x, y, shorten(state, cell - 4, measure), SIZE, bold=True, align="middle"))
+        picture.add(
+            Caption(x, y, shorten(state, cell - 4, measure), SIZE, bold=True, align="middle")
+        )
     y += 12
     sums = np.maximum(crossing.counts.sum(axis=1, keepdims=True), 1e-300)
     for i, row in enumerate(crossing.counts / sums):
@@ -289,6 +301,10 @@ def _draw_counts(crossing: Crossing, measure: Measure, width: float) -> Picture:
         y += 22.5
     note = "Rows in their likeliest states; darker is a larger share of its line."
     picture.add(Curve(((MARGIN, y + 4), (picture.width - MARGIN, y + 4)), 1.0, palette.LINE, True))
-    picture.add(Caption(MARGIN, y + 18, shorten(note, picture.width - 2 * MARGIN, measure), SIZE, palette.SECOND))
+    picture.add(
+        Caption(
+            MARGIN, y + 18, shorten(note, picture.width - 2 * MARGIN, measure), SIZE, palette.SECOND
+        )
+    )
     picture.height = y + 34
     return picture

@@ -126,7 +126,9 @@ def _put_box(box: Box, ax: Any, unit: float) -> None:
     if box.radius:
         rounding = f"round,pad=0,rounding_size={box.radius}"
         ax.add_patch(
-            patches.FancyBboxPatch((box.x, box.y), box.width, box.height, boxstyle=rounding, **style)
+            patches.FancyBboxPatch(
+                (box.x, box.y), box.width, box.height, boxstyle=rounding, **style
+            )
         )
     else:
         ax.add_patch(patches.Rectangle((box.x, box.y), box.width, box.height, **style))

@@ -10,7 +10,8 @@ import numpy as np
 from latentforest.errors import ModelError
 from latentforest.model import Network
 from latentforest.model.pictures import palette
-from latentforest.model.pictures.names import name_variables
+from latentforest.model.pictures.names import name_fully
+from latentforest.model.pictures.numbers import write_share
 from latentforest.model.pictures.shapes import (
     SIZE,
     SMALL,
@@ -24,7 +25,6 @@ from latentforest.model.pictures.shapes import (
 )
 from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.models import read_rows
-from latentforest.model.pictures.numbers import write_share
 
 WIDTH = 640.0
 MARGIN = 14.0
@@ -45,7 +45,7 @@ def draw_certainty(network: Network, data: Any, ax: Any) -> Any:
     if not network.latents:
         raise ModelError("the network has no latent variable, so rows have no states")
     predictor, rows = read_rows(network, data)
-    texts = name_variables(network)
+    texts = name_fully(network)
     found: list[Row] = []
     for name, posteriors in predictor.posteriors(rows).items():
         top = posteriors.max(axis=1)
@@ -70,7 +70,7 @@ def _draw(rows: list[Row], measure: Measure, width: float) -> Picture:
     y += 8
     n_shown = _count_shown(rows)
     end = y + 14 + ROW * n_shown
-    for mark in MARKS:
+    for mark in MARKS if right - left > 300 else MARKS[1::2]:
         x = left + (right - left) * mark
         picture.add(Curve(((x, y + 10), (x, end)), 0.8, palette.LINE, is_plain=True))
         picture.add(Caption(x, y, write_share(mark), SMALL, palette.SECOND, "middle"))

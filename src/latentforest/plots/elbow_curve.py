@@ -8,19 +8,17 @@ from typing import Any
 
 from latentforest.errors import ParameterError
 from latentforest.model.pictures import palette
+from latentforest.model.pictures.numbers import write_number
 from latentforest.plots.canvas import PLAIN, new_axes
 from latentforest.plots.frame import TEXT, style_axes, whole_numbers
 from latentforest.plots.models import find_network
-from latentforest.model.pictures.numbers import write_number
 from latentforest.ties import find_best
 
 SIZE = (620.0, 360.0)
 LOWER_IS_BETTER = ("mdl",)
 
 
-def elbow(
-    model: Any, *, criterion: str = "bic", reference: Any = None, ax: Any = None
-) -> Any:
+def elbow(model: Any, *, criterion: str = "bic", reference: Any = None, ax: Any = None) -> Any:
     """Show a criterion by the number of classes.
 
     Parameters

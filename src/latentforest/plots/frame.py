@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from latentforest.model.pictures import palette
-from latentforest.plots.canvas import PLAIN, load_matplotlib
 from latentforest.model.pictures.numbers import MINUS
+from latentforest.plots.canvas import PLAIN, load_matplotlib
 
 TEXT = 9.0  # points
 

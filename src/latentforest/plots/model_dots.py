@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.model.pictures import palette
+from latentforest.model.pictures.numbers import MINUS, write_number
 from latentforest.model.pictures.shapes import (
     SIZE,
     Box,
@@ -21,7 +22,6 @@ from latentforest.model.pictures.shapes import (
     wrap,
 )
 from latentforest.plots.canvas import draw_shapes
-from latentforest.model.pictures.numbers import MINUS, write_number
 from latentforest.scores.model_comparison import ModelComparison
 from latentforest.scores.model_comparison import compare as compare_models
 from latentforest.visible import make_label
@@ -30,6 +30,10 @@ WIDTH = 960.0
 MARGIN = 14.0
 ROW = 34.0
 NAME, NUMBER = 210.0, 84.0
+NOTE = (
+    "Right: log-likelihood per row less the best, with 95% intervals. One that reaches the line "
+    "at zero may be no difference."
+)
 SURE = 1.96  # standard errors to each side
 
 
@@ -99,18 +103,29 @@ def _draw(rows: list[ModelRow], measure: Measure, width: float) -> Picture:
     picture = Picture(max(width, NAME + 4 * NUMBER + 340.0), 0.0, title="Models compared")
     edges = [MARGIN + NAME + NUMBER * k for k in (1, 2, 3)]
     free = (picture.width - MARGIN - edges[-1] - NUMBER) / 2
-    scales = (edges[-1] + 24, edges[-1] + free - 8), (edges[-1] + free + 30, picture.width - MARGIN - NUMBER - 8)
+    scales = (
+        (edges[-1] + 24, edges[-1] + free - 8),
+        (edges[-1] + free + 30, picture.width - MARGIN - NUMBER - 8),
+    )
     picture.add(Caption(MARGIN, 16, "Models compared", 15.0, bold=True))
     y = 38.0
-    note = "Right: log-likelihood per row less the best, with 95% intervals. One that reaches the line at zero may be no difference."
-    for line in wrap(note, picture.width - 2 * MARGIN, measure, 2):
+    for line in wrap(NOTE, picture.width - 2 * MARGIN, measure, 2):
         picture.add(Caption(MARGIN, y, line, SIZE, palette.SECOND))
         y += 16
     y += 12
-    heads = [("Model", MARGIN, "left"), ("parameters", edges[0], "right"), ("BIC", edges[1], "right"), ("behind by", edges[2], "right")]
+    heads = [
+        ("Model", MARGIN, "left"),
+        ("parameters", edges[0], "right"),
+        ("BIC", edges[1], "right"),
+        ("behind by", edges[2], "right"),
+    ]
     heads += [("worse", scales[0][0], "left"), ("better", scales[0][1], "right")]
-    heads += [("worse", scales[1][0], "left"), ("best", scales[1][1], "right"), ("per row", picture.width - MARGIN, "right")]
-    picture.add(*(Caption(x, y, text, SIZE, palette.SECOND, align) for text, x, align in heads))  # type: ignore[arg-type]
+    heads += [
+        ("worse", scales[1][0], "left"),
+        ("best", scales[1][1], "right"),
+        ("per row", picture.width - MARGIN, "right"),
+    ]
+    picture.add(*(Caption(x, y, text, SIZE, palette.SECOND, align) for text, x, align in heads))
     y += 12
     _rule(picture, y, palette.RULE)
     finite = [row.bic for row in rows if np.isfinite(row.bic)]
@@ -164,7 +179,9 @@ def _draw_row(
         return left + (right - left) * (value - low) / (high - low)
 
     ends = find(row.gap - SURE * row.error), find(row.gap + SURE * row.error)
-    picture.add(Curve(((ends[0], middle), (ends[1], middle)), 2.0, palette.COLUMN_EDGE, is_plain=True))
+    picture.add(
+        Curve(((ends[0], middle), (ends[1], middle)), 2.0, palette.COLUMN_EDGE, is_plain=True)
+    )
     _dot(picture, find(row.gap), middle, palette.HIDDEN if row.gap == 0 else palette.COLUMN_BAR)
     text = "" if row.gap == 0 else write_number(row.gap, max(row.error, 1e-6))
     picture.add(Caption(picture.width - MARGIN, middle, text, SIZE, palette.SECOND, "right"))

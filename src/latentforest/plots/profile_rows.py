@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -124,13 +123,16 @@ def _spread(row: ValueRow) -> float:
 
 
 def _make_density_block(
-    network: Network, latent: str, profile: Profile, head: tuple[Any, ...]
+    network: Network, latent: str, profile: Profile, head: tuple[str, float, str]
 ) -> ProfileBlock:
+    text, bits, through = head
     mixtures = find_mixtures(network, latent, profile.name)
     between = find_range(mixtures[:1])
     return ProfileBlock(
         profile.name,
-        *head,
+        text,
+        bits,
+        through,
         densities=tuple(trace_density(mixture, between) for mixture in mixtures),
         means=tuple(mixture.mean for mixture in mixtures),
         deviations=tuple(math.sqrt(mixture.variance) for mixture in mixtures),

@@ -11,6 +11,7 @@ from latentforest.errors import ParameterError
 from latentforest.model import Network
 from latentforest.model.pictures import palette
 from latentforest.model.pictures.names import name_states, name_variables
+from latentforest.model.pictures.numbers import write_bits, write_count, write_number, write_share
 from latentforest.model.pictures.shapes import (
     SIZE,
     SMALL,
@@ -25,7 +26,6 @@ from latentforest.model.pictures.shapes import (
 )
 from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.models import choose_latent, find_network, read_rows
-from latentforest.model.pictures.numbers import write_bits, write_count, write_number, write_share
 from latentforest.plots.profile_rows import ProfileBlock, ValueRow, list_blocks
 
 WIDTH = 1000.0
@@ -206,7 +206,7 @@ class ProfilePen:
             start = y + 12 + 15.0 * (n_lines - len(lines[k]))
             for n, (line, colour_, bold) in enumerate(below):
                 self.picture.add(
-                    Caption(middle, start + 15.0 * n, line, SIZE, colour_, align, bold)  # type: ignore[arg-type]
+                    Caption(middle, start + 15.0 * n, line, SIZE, colour_, align, bold)
                 )
         return n_lines + 1
 
@@ -218,7 +218,9 @@ class ProfilePen:
         add = self.picture.add
         height = DENSITY_ROW if block.densities and self.form != "tint" else ROW
         rows = max(len(block.values), 1)
-        lines = wrap(block.text, NAME - 12, self.measure, 2 if rows == 1 else min(rows, 3), bold=True)
+        lines = wrap(
+            block.text, NAME - 12, self.measure, 2 if rows == 1 else min(rows, 3), bold=True
+        )
         notes = [f"through {block.through}"] if block.through else []
         needed = 15.0 * len(lines) + 14.0 * len(notes) + 7
         for k, line in enumerate(lines):

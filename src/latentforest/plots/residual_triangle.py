@@ -12,6 +12,7 @@ from latentforest.errors import ModelError
 from latentforest.kernels.types import BoolArray, FloatArray
 from latentforest.model import Network
 from latentforest.model.pictures import palette
+from latentforest.model.pictures.numbers import write_number
 from latentforest.model.pictures.placing import find_centre
 from latentforest.model.pictures.shapes import (
     SIZE,
@@ -26,7 +27,6 @@ from latentforest.model.pictures.shapes import (
 from latentforest.model.pictures.sketch import Sketch, sketch_network
 from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.models import find_network, read_rows
-from latentforest.model.pictures.numbers import write_number
 from latentforest.scores.residuals import compare_pairs
 
 WIDTH = 1000.0
@@ -38,6 +38,7 @@ LABEL = 210.0
 PANEL = 330.0
 NARROWEST = 460.0
 CHANCE = 1.0
+LEAST, MOST_SMALL = 1.0, 0.2  # expected counts of a pair that can be judged: Cochran's rule
 N_LARGEST = 8
 FAR = 4.0  # a residual that is not chance
 
@@ -93,7 +94,7 @@ def _collect(network: Network, data: Any) -> _Triangle:
         )
     n = len(found.names)
     values, judged = np.full((n, n), np.nan), np.zeros((n, n), bool)
-    is_judged = getattr(found, "judged", np.ones(len(found.residuals), bool))
+    is_judged = (found.smallest >= LEAST) & (found.small_shares <= MOST_SMALL)
     for one, other in ((found.first, found.second), (found.second, found.first)):
         values[one, other] = found.residuals
         judged[one, other] = is_judged
@@ -177,7 +178,16 @@ def _draw_cell(
         picture.add(Box(x, y, cell - 0.8, cell - 0.8, find_colour(float(value))))
     elif value > FAR:
         middle, half = cell / 2, 1.4
-        picture.add(Box(x + middle - half, y + middle - half, 2 * half, 2 * half, palette.RESIDUALS[1][1], radius=half))
+        picture.add(
+            Box(
+                x + middle - half,
+                y + middle - half,
+                2 * half,
+                2 * half,
+                palette.RESIDUALS[1][1],
+                radius=half,
+            )
+        )
 
 
 def find_colour(value: float) -> str:
@@ -193,7 +203,11 @@ def _list_largest(triangle: _Triangle) -> list[tuple[int, int]]:
 
 
 def _draw_panel(
-    picture: Picture, triangle: _Triangle, largest: list[tuple[int, int]], x: float, measure: Measure
+    picture: Picture,
+    triangle: _Triangle,
+    largest: list[tuple[int, int]],
+    x: float,
+    measure: Measure,
 ) -> float:
     """The key with counts of pairs, and the largest residuals; returns where it ends."""
     y = HEAD + 4
@@ -206,7 +220,10 @@ def _draw_panel(
         count = int(np.sum(judged & (values > edges[k + 1]) & (values <= edges[k])))
         picture.add(Box(x, y - 5, 11, 11, colour))
         y = _draw_count(picture, x, y, name, count)
-    few = [("above 4, few rows", int(np.sum(~judged & (values > FAR)))), ("4 or less, few rows", int(np.sum(~judged & (values <= FAR))))]
+    few = [
+        ("above 4, few rows", int(np.sum(~judged & (values > FAR)))),
+        ("4 or less, few rows", int(np.sum(~judged & (values <= FAR)))),
+    ]
     if sum(count for _, count in few):
         picture.add(Box(x + 4, y - 1.4, 2.8, 2.8, palette.RESIDUALS[1][1], radius=1.4))
         for name, count in few:

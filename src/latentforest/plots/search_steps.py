@@ -10,18 +10,20 @@ import numpy as np
 
 from latentforest.errors import ParameterError
 from latentforest.model.pictures import palette
+from latentforest.model.pictures.names import name_variables
+from latentforest.model.pictures.numbers import write_number
 from latentforest.model.pictures.shapes import shorten
 from latentforest.plots.canvas import PLAIN, find_size, measure_text, new_axes
 from latentforest.plots.frame import TEXT, style_axes, whole_numbers
 from latentforest.plots.models import find_network
-from latentforest.model.pictures.numbers import write_number
+from latentforest.search.changes import read_change
+from latentforest.visible import make_label
 
 SIZE = (900.0, 400.0)
 SCORES = ("bic", "score")
 STEPS = ("step", "run")
 N_NAMED = 3
 OPERATORS = {
-    "NI": "a hidden variable",
     "SI": "one more state",
     "ND": "a hidden variable less",
     "SD": "one state less",
@@ -58,6 +60,7 @@ def history(model: Any, *, ax: Any = None) -> Any:
     >>> ax = lf.plots.history(model)
     """
     rows = _read_rows(model)
+    texts = name_variables(find_network(model))
     score = _find_key(rows, SCORES)
     key = next((each for each in STEPS if each in rows[0]), None)
     steps = [row[key] if key else k for k, row in enumerate(rows)]
@@ -68,9 +71,13 @@ def history(model: Any, *, ax: Any = None) -> Any:
     refused = [k for k, is_taken in enumerate(taken) if not is_taken]
     _limit(ax, steps, best, values)
     _draw_refused(ax, [(steps[k], values[k]) for k in refused])
-    style_axes(ax, f"{score.upper() if score == 'bic' else 'Score'} after each {key or 'step'}", key or "step")
+    style_axes(
+        ax,
+        f"{score.upper() if score == 'bic' else 'Score'} after each {key or 'step'}",
+        key or "step",
+    )
     whole_numbers(ax)
-    _name_gains(ax, rows, steps, best, taken)
+    _name_gains(ax, [_describe(row, texts) for row in rows], steps, best, taken)
     _note_end(ax, steps[-1], best)
     _draw_phases(ax, rows, steps)
     return ax
@@ -99,8 +106,7 @@ def _find_key(rows: Sequence[Row], names: Sequence[str]) -> str:
         if isinstance(rows[0].get(name), int | float):
             return name
     raise ParameterError(
-        f"model: its history has no score of steps ({' or '.join(names)}), but "
-        f"{', '.join(rows[0])}"
+        f"model: its history has no score of steps ({' or '.join(names)}), but {', '.join(rows[0])}"
     )
 
 
@@ -144,12 +150,14 @@ def _draw_refused(ax: Any, points: Sequence[tuple[float, float]]) -> None:
 
 
 def _name_gains(
-    ax: Any, rows: Sequence[Row], steps: Sequence[float], best: Sequence[float], taken: Sequence[bool]
+    ax: Any,
+    words: Sequence[str],
+    steps: Sequence[float],
+    best: Sequence[float],
+    taken: Sequence[bool],
 ) -> None:
     """Write what the three largest gains were, below and right of the step."""
-    if "operator" not in rows[0]:
-        return
-    gains = [(best[k] - best[k - 1], k) for k in range(1, len(rows)) if taken[k]]
+    gains = [(best[k] - best[k - 1], k) for k in range(1, len(words)) if taken[k] and words[k]]
     gains = sorted((each for each in gains if each[0] > 0), key=lambda each: (-each[0], each[1]))
     width = find_size(ax)[0] * 72
     low, high = ax.get_xlim()
@@ -158,7 +166,7 @@ def _name_gains(
     bottom, top = ax.get_ylim()
     for gain, k in gains[:N_NAMED]:
         room = width * (1 - (steps[k] - low) / (high - low)) - 20
-        text = f"{_describe(rows[k])}: +{write_number(gain, max(gain / 10, 0.01))}"
+        text = f"{words[k]}: +{write_number(gain, max(gain / 10, 0.01))}"
         text = shorten(text, room, measure_text, TEXT)
         height = (best[k - 1] * 0.35 + best[k] * 0.65 - bottom) / (top - bottom) * tall
         if room < 90 or any(abs(height - other) < 1.5 * TEXT for other in free):
@@ -178,9 +186,17 @@ def _name_gains(
         )
 
 
-def _describe(row: Row) -> str:
-    operator, where = str(row["operator"]), str(row.get("where") or "")
-    return f"{OPERATORS.get(operator, operator)}, {where}" if where else operator
+def _describe(row: Row, texts: Mapping[str, str]) -> str:
+    """Say what a step changed, with texts of variables that are still there."""
+    if "operator" not in row or "variables" not in row:
+        return ""
+    change = read_change(row)
+    names = [texts.get(name, make_label(name)) for name in change.variables]
+    if change.operator == "NI" and len(names) > 2:
+        return f"a hidden variable for {', '.join(names[2:])}"
+    operator = OPERATORS.get(change.operator, change.operator)
+    where = str(change._replace(variables=names))
+    return f"{operator}, {where}" if where else operator
 
 
 def _note_end(ax: Any, step: float, best: Sequence[float]) -> None:
@@ -200,7 +216,7 @@ def _note_end(ax: Any, step: float, best: Sequence[float]) -> None:
 
 
 def _draw_phases(ax: Any, rows: Sequence[Row], steps: Sequence[float]) -> None:
-    """A strip along the lower edge; the first stretch of each phase that is long enough is named."""
+    """A strip along the lower edge; of each phase the first stretch with room for it is named."""
     if "phase" not in rows[0]:
         return
     phases = [_find_phase(str(row["phase"])) for row in rows]
@@ -214,14 +230,23 @@ def _draw_phases(ax: Any, rows: Sequence[Row], steps: Sequence[float]) -> None:
         phase = phases[start]
         transform = ax.get_xaxis_transform()
         colour = PHASES.get(phase, palette.LINE)
-        ax.fill_between([steps[start] - 0.5, end - 0.5], 0, 0.018, color=colour, lw=0, transform=transform)
+        ax.fill_between(
+            [steps[start] - 0.5, end - 0.5], 0, 0.018, color=colour, lw=0, transform=transform
+        )
         room = (end - steps[start]) / (high - low) * width
         if phase in PHASES and phase not in named and room > measure_text(phase, TEXT) + 4:
             named.add(phase)
             middle = (steps[start] + end - 1) / 2
             ax.text(
-                middle, 0.03, phase, transform=transform, ha="center", va="bottom",
-                fontsize=TEXT, color=palette.SECOND, **PLAIN,
+                middle,
+                0.03,
+                phase,
+                transform=transform,
+                ha="center",
+                va="bottom",
+                fontsize=TEXT,
+                color=palette.SECOND,
+                **PLAIN,
             )
         start = k
 

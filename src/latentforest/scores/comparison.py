@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,12 @@ def tree_distance(
         return float(distance)
     shared_trivial = sum(map(_is_trivial, ours & theirs))
     return distance / (len(ours) + len(theirs) - 2 * shared_trivial)
+
+
+def count_different_splits(first: Structure, second: Structure, columns: Collection[str]) -> float:
+    """Count the splits of some columns by which two forests differ; others do not matter."""
+    bits = {name: 1 << i for i, name in enumerate(columns)}
+    return float(len(_find_splits(first, bits) ^ _find_splits(second, bits)))
 
 
 def _prepare(network: Network, data: Any) -> PatternedData:

@@ -4,77 +4,137 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from latentforest.data import Dataset, encode_like
-from latentforest.data.lookup import list_briefly
 from latentforest.data.table import Table
-from latentforest.errors import ModelError, ParameterError
-from latentforest.formats import load
-from latentforest.inference.forest import PatternedData
-from latentforest.inference.rows import Rows
-from latentforest.kernels.types import AnyArray, FloatArray
-from latentforest.model.network import Network
-from latentforest.scores.comparison import tree_distance
-from latentforest.scores.contingency import adjusted_rand, match_states, mutual_information
-from latentforest.scores.criteria import FitSummary, bic
+from latentforest.data.table_groups import TableGroup
+from latentforest.errors import ParameterError
+from latentforest.scores.compared_models import (
+    ComparedModel,
+    Models,
+    check_same_rows,
+    find_hidden,
+    read_models,
+)
+from latentforest.scores.comparison_words import describe_comparison
+from latentforest.scores.latent_matching import LatentMatch, describe_matches, match_latents
+from latentforest.scores.paired import PairedDifference, adjust_holm, compare_paired
+from latentforest.scores.structure_distance import compare_structures
+from latentforest.visible import make_visible
 
-__all__ = ["ModelComparison", "compare"]
+__all__ = ["ModelComparison", "compare", "compare_models"]
+
+_SHOWN_ROWS = 30
+_SELDOM = ("hidden_rows", "impossible_rows", "impossible_first", "impossible_second")
+_TITLES = {
+    "pairs": "Rows: the first model's log-likelihood per row less the second's",
+    "structures": "Structure",
+    "latents": "Latent variables by what they say of the rows",
+    "edges": "Edges",
+}
 
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """What `compare` found, as tables.
+    """What `compare` found: sentences and tables.
 
     Attributes
     ----------
     models
         One row for each model: log-likelihood of the rows under the reported parameters, number of
-        parameters, BIC, log-likelihood per row under the predictive parameters, rows that are
-        impossible under the reported ones.
+        parameters, BIC, log-likelihood per row under the predictive parameters, numbers of columns
+        and latent variables, rows that are impossible under the reported parameters.
     pairs
         One row for each pair: mean difference of the predictive log-likelihood per row (positive
-        if the first model is better), its standard error, Vuong's z and p, and z and p after his
-        correction for the numbers of parameters, which is for rows that the models were fitted to.
+        if the first model is better), its standard error, Vuong's z and p; z and p after his
+        correction for the numbers of parameters, which is for rows that the models were fitted to;
+        one of these p after Holm's correction for the number of pairs; the p-value of the
+        hypothesis that models fitted to these rows are the same, by the variance of the
+        differences, without which his other tests do not hold; the number of columns that
+        both have, which the difference is of; rows that have values which only one of them knows,
+        and which were hidden from both; rows that are impossible under one of them, which are left
+        out.
     structures
-        One row for each pair: edges in common and of one model alone, latent variables matched
-        where they say the same of the rows; the number of splits by which two forests differ.
+        One row for each pair: edges in common and of one model alone, latent variables being the
+        same where they are matched; the structural Hamming distance of their equivalence classes;
+        the number of splits by which two forests differ.
     latents
         One row for each latent variable and the one of the other model that it is matched with:
         adjusted Rand index and mutual information (bits) of the states that rows are assigned to,
-        and which states belong together.
+        which states belong together, and the share of rows in these.
+    edges
+        One row for each edge of two models: whether it is in both, or in which.
+    notes
+        Sentences that say which differences matter.
     """
 
     models: Table
     pairs: Table
     structures: Table
     latents: Table
+    edges: Table
+    notes: tuple[str, ...]
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables that have rows, by their names."""
+        names = ("models", "pairs", "structures", "latents", "edges")
+        return {name: getattr(self, name) for name in names if len(getattr(self, name))}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as what JSON knows; each table is a list of rows."""
+        names = ("models", "pairs", "structures", "latents", "edges")
+        plain = {name: getattr(self, name).to_dict() for name in names}
+        rows = {
+            name: [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+            for name, table in plain.items()
+        }
+        return {"notes": list(self.notes), **rows}
+
+    def to(self, target: str | os.PathLike[str]) -> str | None:
+        """Write the sentences and tables to a file, or as text in a format, see `Table.to`.
+
+        CSV, TSV and Parquet hold one table, that of the models; a workbook has a sheet for each.
+        """
+        return TableGroup(self.tables, self.notes, _TITLES).to(target)
 
     def __str__(self) -> str:
-        parts = [str(self.models)]
-        if len(self.pairs):
-            parts.append(
-                f"Rows: the first model's log-likelihood per row less the second's\n{self.pairs}"
-            )
-            parts.append(f"Structure\n{self.structures}")
-        if len(self.latents):
-            parts.append(f"Latent variables that say the same of the rows\n{self.latents}")
+        parts = ["\n".join(map(make_visible, self.notes))] if self.notes else []
+        for name, table in self.tables.items():
+            if name != "edges" or len(self.pairs) == 1:
+                title = _TITLES.get(name)
+                parts.append(f"{title}\n{_shorten(table)}" if title else str(_shorten(table)))
         return "\n\n".join(parts)
 
 
-def compare(
-    models: Mapping[str, Any] | Sequence[Any], data: Any, *, n_jobs: int | None = None
-) -> ModelComparison:
-    """Compare models of the same columns by what they say of rows.
+def _shorten(table: Table) -> Table:
+    """Leave out columns that say nothing in this case, and rows beyond what a person reads."""
+    shown = {
+        name: values[:_SHOWN_ROWS]
+        for name, values in table.items()
+        if name not in _SELDOM or any(values)
+    }
+    n_rows = len(table)
+    more = [f"{_SHOWN_ROWS} of {n_rows:,} rows are shown."] if n_rows > _SHOWN_ROWS else []
+    return Table(shown, more)
 
-    The rows should be new to the models, or to all of them alike: of rows that a model was fitted
-    to, a larger model always says more.
+
+def compare(
+    models: Models, data: Any, *, fitted: bool = False, n_jobs: int | None = None
+) -> ModelComparison:
+    """Compare models by what they say of rows.
+
+    The rows should be new to the models: of rows that a model was fitted to, a larger model always
+    says more. If they are not, ``fitted=True`` takes the numbers of parameters into account.
+
+    The models need not have the same columns or states: two are compared by the columns that both
+    have, all others being summed out, and values that one of them does not know are hidden from
+    both.
 
     Parameters
     ----------
@@ -82,6 +142,8 @@ def compare(
         Fitted learners, networks or model files, at least one; a mapping names them.
     data
         A table with the columns of the models.
+    fitted
+        Whether the models were fitted to these rows.
     n_jobs
         Threads; the result does not depend on it.
 
@@ -90,240 +152,108 @@ def compare(
     >>> from latentforest import LatentClass, datasets
     >>> data = datasets.load("coleman-panel")
     >>> two, three = (LatentClass(k, random_state=0).fit(data) for k in (2, 3))
-    >>> result = compare({"two": two, "three": three}, data)
+    >>> result = compare({"two": two, "three": three}, data, fitted=True)
     >>> result.models["n_parameters"]
     [9, 14]
     >>> [round(value, 2) for value in result.latents["adjusted_rand"]]
     [0.43]
+    >>> print(result.notes[0])
+    'three' is better than 'two' by 0.027 per row (standard error 0.0039, p < 0.0001).
     """
-    given = _read_models(models)
-    judged = [_Judged(name, model, data, n_jobs) for name, model in given.items()]
-    for other in judged[1:]:
-        _check_columns(judged[0], other)
-    pairs = list(combinations(judged, 2))
-    matches = {(a.name, b.name): _match_latents(a, b) for a, b in pairs}
-    return ModelComparison(
-        Table.from_rows([model.describe() for model in judged]),
-        Table.from_rows([_compare_rows(a, b) for a, b in pairs]),
-        Table.from_rows([_compare_structures(a, b, matches[a.name, b.name]) for a, b in pairs]),
-        Table.from_rows(
-            [row for a, b in pairs for row in _describe(a, b, matches[a.name, b.name])]
-        ),
+    given = read_models(models)
+    return compare_models([ComparedModel(n, m, data, n_jobs) for n, m in given.items()], fitted)
+
+
+def compare_models(models: Sequence[ComparedModel], fitted: bool = False) -> ModelComparison:
+    """Compare models that know their tables, which have the same rows."""
+    if not isinstance(fitted, bool):
+        raise ParameterError(f"fitted: got {fitted!r}, expected True or False")
+    check_same_rows(models)
+    pairs = [_Pair(first, second) for first, second in combinations(models, 2)]
+    rows = [pair.compare_rows() for pair in pairs]
+    p = "p_corrected" if fitted else "p"
+    for row, adjusted in zip(rows, adjust_holm([row[p] for row in rows]), strict=True):
+        row["p_holm"] = adjusted
+    structures = [pair.compare_structures() for pair in pairs]
+    tables = (
+        Table.from_rows([model.describe() for model in models]),
+        Table.from_rows(rows),
+        Table.from_rows([distances for distances, _ in structures]),
+        Table.from_rows([row for pair in pairs for row in pair.describe_latents()]),
+        Table.from_rows([row for _, edges in structures for row in edges]),
     )
+    return ModelComparison(*tables, describe_comparison(*tables[:4], fitted))
 
 
-def _read_models(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
-    """Models by name."""
-    if isinstance(models, Mapping):
-        given = {str(name): model for name, model in models.items()}
-    elif isinstance(models, Sequence) and not isinstance(models, str):
-        given = {_name(model, place): model for place, model in enumerate(models, 1)}
-        if len(given) < len(models):
-            given = {f"{place} {_name(m, place)}": m for place, m in enumerate(models, 1)}
-    else:
-        raise ParameterError(
-            f"models: got {models!r}, expected a list of models or names with them"
-        )
-    if not given:
-        raise ParameterError("models: got none, expected at least one")
-    return given
+def _test_variance(found: PairedDifference, total: float, n_parameters: int) -> float:
+    """Vuong's first test: whether the differences are larger than those of equal models.
+
+    If the models are the same, N times the variance and twice the difference of log-likelihoods are
+    about chi-squared. The degrees of freedom are at most the parameters of both, which is taken to
+    be on the safe side.
+    """
+    from scipy.stats import chi2
+
+    if math.isnan(found.standard_error):
+        return math.nan
+    size = max((found.standard_error * total) ** 2, 2 * abs(found.mean) * total)
+    return float(chi2.sf(size, n_parameters))
 
 
-def _name(model: Any, place: int) -> str:
-    if isinstance(model, str | os.PathLike):
-        return Path(model).name
-    return f"model {place}" if isinstance(model, Network) else type(model).__name__
+class _Pair:
+    """Two models, what both can look at, and their latent variables matched."""
 
+    def __init__(self, first: ComparedModel, second: ComparedModel) -> None:
+        self.first, self.second = first, second
+        *self._hidden, self.shared = find_hidden(first, second)
+        self.matches: list[LatentMatch] = match_latents(first, second)
 
-class _Judged:
-    """A model and what it says of the rows."""
-
-    def __init__(self, name: str, model: Any, data: Any, n_jobs: int | None) -> None:
-        self.name = name
-        self.network, predictive = _find_networks(name, model)
-        variables = [self.network.structure.variable(each) for each in self.network.observed]
-        table = data if isinstance(data, Dataset) and data.variables == tuple(variables) else None
-        self.table = encode_like(data, variables) if table is None else table
-        patterned = PatternedData(self.table, n_jobs)
-        rows = Rows(self.network, patterned)
-        self.reported = rows.log_likelihoods()
-        judge = rows if predictive is self.network else Rows(predictive, patterned)
-        self.predictive = judge.log_likelihoods()
-        self.states = [
-            np.argmax(posterior, axis=1)
-            for posterior in rows.filled_posteriors(self.network.latents)[0]
+    def compare_rows(self) -> dict[str, Any]:
+        """Vuong's test of the rows' log-likelihoods."""
+        scores = [
+            model.predict_without(hidden) if hidden else model.predictive
+            for model, hidden in zip((self.first, self.second), self._hidden, strict=True)
         ]
-
-    @property
-    def weights(self) -> FloatArray:
-        return self.table.weights
-
-    def describe(self) -> dict[str, Any]:
-        used = self.weights > 0
-        total = float(self.weights[used] @ self.reported[used])
-        mean = float(self.weights[used] @ self.predictive[used]) / self.table.total_weight
+        weights = self.first.weights
+        used = (weights > 0) & bool(self.shared)
+        possible = [np.isfinite(score) for score in scores]
+        kept = used & possible[0] & possible[1]
+        gaps = np.subtract(*(score[kept] for score in scores))
+        total, n_more = float(weights[kept].sum()), self.first.dimension - self.second.dimension
+        # The numbers of parameters are of all columns, so they say nothing of some of them.
+        is_whole = self.first.columns == self.second.columns and total > 0
+        correction = n_more * math.log(total) / (2 * total) if is_whole else math.nan
+        plain = compare_paired(gaps, weights[kept])
+        corrected = compare_paired(gaps, weights[kept], correction)
         return {
-            "model": self.name,
-            "log_likelihood": total,
-            "n_parameters": self.network.dimension,
-            "bic": bic(FitSummary(total, self.network.dimension, self.table.total_weight)),
-            "predictive_per_row": mean,
-            "impossible_rows": int(np.count_nonzero(np.isneginf(self.reported) & used)),
+            "first": self.first.name,
+            "second": self.second.name,
+            "difference": plain.mean,
+            "standard_error": plain.standard_error,
+            "z": plain.z,
+            "p": plain.p,
+            "z_corrected": corrected.z,
+            "p_corrected": corrected.p,
+            "p_holm": math.nan,
+            "p_distinct": _test_variance(
+                plain, total, self.first.dimension + self.second.dimension
+            ),
+            "n_columns": len(self.shared),
+            "hidden_rows": self._count_hidden_rows(),
+            "impossible_first": int(np.count_nonzero(used & ~possible[0])),
+            "impossible_second": int(np.count_nonzero(used & ~possible[1])),
         }
 
+    def _count_hidden_rows(self) -> int:
+        """Rows with a value in a shared column that only one of the models knows."""
+        rows = self.first.weights < 0
+        for hidden in self._hidden:
+            for name in hidden.keys() & set(self.shared):
+                rows |= hidden[name]
+        return int(np.count_nonzero(rows))
 
-def _find_networks(name: str, model: Any) -> tuple[Network, Network]:
-    """The reported network of a model, and the one that meets new rows."""
-    if isinstance(model, str | os.PathLike):
-        model = load(model)
-    if isinstance(model, Network):
-        return model, model.predictive
-    network = getattr(model, "network_", None)
-    if not isinstance(network, Network):
-        raise ParameterError(
-            f"models: {name!r} is a {type(model).__name__}, expected a fitted learner, a network "
-            "or a model file"
-        )
-    return network, network.predictive
+    def compare_structures(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        return compare_structures(self.first, self.second, self.matches, self.shared)
 
-
-def _check_columns(first: _Judged, second: _Judged) -> None:
-    different = set(first.network.observed) ^ set(second.network.observed)
-    if different:
-        raise ModelError(
-            f"the models {first.name!r} and {second.name!r} have different columns, so what they "
-            f"say of rows cannot be compared: {list_briefly(sorted(different))}"
-        )
-
-
-def _compare_rows(first: _Judged, second: _Judged) -> dict[str, Any]:
-    """Vuong's test of the rows' log-likelihoods."""
-    used = (first.weights > 0) & np.isfinite(first.predictive) & np.isfinite(second.predictive)
-    weights, gaps = first.weights[used], (first.predictive - second.predictive)[used]
-    total = float(weights.sum())
-    mean = float(weights @ gaps) / total if total else math.nan
-    variance = float(weights @ (gaps - mean) ** 2) / total if total else math.nan
-    error = math.sqrt(variance / total) if total else math.nan
-    n_more = first.network.dimension - second.network.dimension
-    correction = n_more * math.log(total) / (2 * total) if total else math.nan
-    z, z_corrected = _divide(mean, error), _divide(mean - correction, error)
-    return {
-        "first": first.name,
-        "second": second.name,
-        "difference": mean,
-        "standard_error": error,
-        "z": z,
-        "p": _two_sided(z),
-        "z_corrected": z_corrected,
-        "p_corrected": _two_sided(z_corrected),
-    }
-
-
-def _divide(value: float, error: float) -> float:
-    """Differences that are nothing but rounding have no z."""
-    return value / error if error > 1e-12 else math.nan
-
-
-def _two_sided(z: float) -> float:
-    return math.erfc(abs(z) / math.sqrt(2)) if math.isfinite(z) else math.nan
-
-
-@dataclass(frozen=True)
-class _Match:
-    """Two latent variables that are matched."""
-
-    first: str
-    second: str
-    counts: FloatArray
-    adjusted_rand: float
-
-
-def _match_latents(first: _Judged, second: _Judged) -> list[_Match]:
-    """Match latent variables one to one, so that the sum of their agreement is largest."""
-    from scipy.optimize import linear_sum_assignment
-
-    if not first.states or not second.states:
-        return []
-    tables = [
-        [_count(first, i, second, j) for j in range(len(second.states))]
-        for i in range(len(first.states))
-    ]
-    agreement = np.array([[adjusted_rand(table) for table in row] for row in tables])
-    rows, columns = linear_sum_assignment(-agreement)
-    return [
-        _Match(
-            first.network.latents[i],
-            second.network.latents[j],
-            tables[i][j],
-            float(agreement[i, j]),
-        )
-        for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
-    ]
-
-
-def _count(first: _Judged, i: int, second: _Judged, j: int) -> FloatArray:
-    """Weights of the rows by the states that two latent variables give them."""
-    shape = tuple(
-        model.network.structure.variable(model.network.latents[k]).n_states
-        for model, k in ((first, i), (second, j))
-    )
-    cells: AnyArray = np.ravel_multi_index((first.states[i], second.states[j]), shape)
-    counts = np.bincount(cells, weights=first.weights, minlength=math.prod(shape))
-    return counts.astype(np.float64).reshape(shape)
-
-
-def _describe(first: _Judged, second: _Judged, matches: Sequence[_Match]) -> list[dict[str, Any]]:
-    rows = []
-    for match in sorted(matches, key=lambda each: -round(each.adjusted_rand, 9)):
-        ours = first.network.structure.states(match.first)
-        theirs = second.network.structure.states(match.second)
-        pairs = ", ".join(f"{ours[a]}={theirs[b]}" for a, b in match_states(match.counts))
-        rows.append(
-            {
-                "first": first.name,
-                "latent": match.first,
-                "second": second.name,
-                "other_latent": match.second,
-                "adjusted_rand": match.adjusted_rand,
-                "bits": mutual_information(match.counts) / math.log(2),
-                "states": pairs,
-            }
-        )
-    return rows
-
-
-def _compare_structures(
-    first: _Judged, second: _Judged, matches: Sequence[_Match]
-) -> dict[str, Any]:
-    same = {match.second: match.first for match in matches if match.adjusted_rand > 0}
-    ours = _list_edges(first.network, {}, "first")
-    theirs = _list_edges(second.network, same, "second")
-    is_forest = first.network.structure.is_forest and second.network.structure.is_forest
-    networks = (first.network, second.network)
-    return {
-        "first": first.name,
-        "second": second.name,
-        "common_edges": len(ours & theirs),
-        "only_first": len(ours - theirs),
-        "only_second": len(theirs - ours),
-        "splits": tree_distance(*networks) if is_forest else math.nan,
-    }
-
-
-def _list_edges(network: Network, names: Mapping[str, str], owner: str) -> set[frozenset[str]]:
-    """Pairs of neighbours; latent variables by the names of those that they are matched with."""
-    latents = set(network.latents)
-
-    def call(name: str) -> str:
-        if name not in latents:
-            return f"column {name}"
-        return f"latent {names[name]}" if name in names else f"latent {owner} {name}"
-
-    if owner == "first":
-        names = {name: name for name in latents}
-    structure = network.structure
-    return {
-        frozenset((call(parent), call(name)))
-        for name in network.names
-        for parent in structure.parents(name)
-    }
+    def describe_latents(self) -> list[dict[str, Any]]:
+        return describe_matches(self.first, self.second, self.matches)

@@ -17,6 +17,7 @@ from latentforest.scores.effective_dimension import with_gaps
 from latentforest.scores.saturated import MAX_CELLS, all_cells, count_cells, fit_saturated
 
 CHUNK_ROWS = 1 << 14  # rows whose indicators are held at once
+FEW = 5.0  # rows: a cell that is expected to have fewer is small
 NO_SIGN = 1e-6  # excess of a pair, as a share of its rows, that EM may leave where there is none
 
 
@@ -99,7 +100,8 @@ def _dataset(data: PatternedData | Dataset) -> Dataset:
 class PairResiduals(NamedTuple):
     """Residuals of all pairs of some columns, each an array ``(n_pairs,)``.
 
-    ``first`` and ``second`` are places in ``names``.
+    ``first`` and ``second`` are places in ``names``. ``smallest`` is the smallest expected count of
+    a cell, ``small_shares`` the share of cells whose count is expected to be below five.
     """
 
     names: tuple[str, ...]
@@ -107,6 +109,8 @@ class PairResiduals(NamedTuple):
     second: AnyArray
     residuals: FloatArray
     signs: AnyArray
+    smallest: FloatArray
+    small_shares: FloatArray
 
 
 def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset) -> Table:
@@ -128,16 +132,20 @@ def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset)
     Returns
     -------
     Table
-        Columns ``first``, ``second``, ``residual``, ``sign``, largest residual first.
+        Columns ``first``, ``second``, ``residual``, ``sign``, ``smallest_expected`` and
+        ``small_cells``, largest residual first. The last two are the smallest expected count of a
+        cell and the share of cells that are expected to have fewer than five rows: with less than
+        one, or more than a fifth, there are too few rows to judge the pair.
 
     Examples
     --------
-    >>> from latentforest import LatentClass, datasets
-    >>> data = datasets.load("coleman-panel")
-    >>> model = LatentClass(2, random_state=0).fit(data)
-    >>> table = compute_bivariate_residuals(model.network_, data)
-    >>> table["first"][0], table["second"][0], round(table["residual"][0], 1), table["sign"][0]
-    ('B', 'D', 228.7, 1)
+    >>> from latentforest import Independence, datasets
+    >>> table = datasets.load("hiv-tests")
+    >>> found = compute_bivariate_residuals(Independence().fit(table).network_, table)
+    >>> print(found.to("csv").splitlines()[0])
+    first,second,residual,sign,smallest_expected,small_cells
+    >>> found["first"][0], found["second"][0], round(found["residual"][0], 1), found["sign"][0]
+    ('A', 'D', 351.3, 1)
     """
     return tabulate_pairs(compare_pairs(network, _dataset(data)))
 
@@ -150,6 +158,8 @@ def tabulate_pairs(pairs: PairResiduals, p: FloatArray | None = None) -> Table:
         "second": [names[j] for j in pairs.second[order]],
         "residual": pairs.residuals[order].tolist(),
         "sign": pairs.signs[order].tolist(),
+        "smallest_expected": pairs.smallest[order].tolist(),
+        "small_cells": pairs.small_shares[order].tolist(),
     }
     return Table(columns if p is None else columns | {"p": p[order].tolist()})
 
@@ -160,12 +170,14 @@ def compare_pairs(network: Network, dataset: Dataset) -> PairResiduals:
     names = tuple(name for name in network.observed if name not in continuous)
     if len(names) < 2:
         nothing = np.zeros(0, np.intp)
-        return PairResiduals(names, nothing, nothing, np.zeros(0), nothing)
+        none = np.zeros(0)
+        return PairResiduals(names, nothing, nothing, none, nothing, none, none)
     sizes = np.array([network.structure.shape(name)[-1] for name in names])
     edges = np.concatenate([[0], np.cumsum(sizes)])
     starts = edges[:-1]
 
-    def add_up(cells: FloatArray) -> FloatArray:
+    def add_up(cells: AnyArray) -> FloatArray:
+        cells = cells.astype(np.float64)
         return np.add.reduceat(np.add.reduceat(cells, starts, axis=0), starts, axis=1)
 
     observed = _count_pairs(dataset.select(names), edges)
@@ -180,7 +192,19 @@ def compare_pairs(network: Network, dataset: Dataset) -> PairResiduals:
     excess = add_up((observed - expected) * np.outer(middles, middles))
     signs = np.sign(np.where(np.abs(excess) > NO_SIGN * n_rows, excess, 0.0)).astype(np.intp)
     pairs = np.triu_indices(len(names), 1)
-    return PairResiduals(names, *pairs, residuals[pairs], signs[pairs])
+    is_cell = (observed > 0) | (expected > 0)  # states that cannot occur make none
+    n_small = add_up(is_cell & (expected < FEW)) / np.maximum(add_up(is_cell), 1)
+    smallest = _find_smallest(np.where(is_cell, expected, np.inf), starts)
+    return PairResiduals(
+        names, *pairs, residuals[pairs], signs[pairs], smallest[pairs], n_small[pairs]
+    )
+
+
+def _find_smallest(cells: FloatArray, starts: AnyArray) -> FloatArray:
+    """Smallest number of the two-way table of each pair; zero if it has no cells."""
+    lows = np.minimum.reduceat(np.minimum.reduceat(cells, starts, axis=0), starts, axis=1)
+    found: FloatArray = np.where(np.isfinite(lows), lows, 0.0)
+    return found
 
 
 def _count_pairs(dataset: Dataset, edges: AnyArray) -> FloatArray:

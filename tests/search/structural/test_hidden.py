@@ -76,12 +76,12 @@ def test_parents_of_members_become_parents_of_the_new_one():
 def test_candidates_are_structures():
     described = {}
     for candidate in list_candidates(CLIQUE, 3):
-        described[candidate.description] = Structure(candidate.variables, candidate.parents)
-    assert "Y1 (2 states) above a, b, c, d" in described
-    assert "Y1 (3 states) above a, b, c, d, x, y" in described
+        described[str(candidate.change)] = Structure(candidate.variables, candidate.parents)
+    assert "Y1 -> a, b, c, d with 2 states" in described
+    assert "Y1 -> a, b, c, d, x, y with 3 states" in described
     latent = structure_of(["Ha", "Hb", "Hc", "Hd"], "H")
-    named = [candidate.description for candidate in list_candidates(latent, 3)]
-    assert named[-3:] == ["Y1 (2 states) beside H", "Y1 (3 states) beside H", "H: 3 states"]
+    named = [str(candidate.change) for candidate in list_candidates(latent, 3)]
+    assert named[-3:] == [*(f"Y1 beside H with {n} states" for n in (2, 3)), "H with 3 states"]
 
 
 def test_idle_latent_variables():

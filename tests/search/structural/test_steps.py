@@ -82,7 +82,7 @@ def test_full_evaluation_fits_every_neighbour(fits):
     masks = to_masks(START.names, {name: START.parents(name) for name in START.names})
     changes = list(list_changes(masks, USE.read_constraints(START.names)))
     assert fits.n_fits - n_before == len(changes)
-    assert step.operator in ("add", "delete", "reverse")
+    assert step.change.operator in ("add", "delete", "reverse")
     assert step.fitted.score > model.score
 
 

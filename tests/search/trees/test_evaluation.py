@@ -96,7 +96,7 @@ def test_east_recovers_a_tree_whatever_the_threads():
     dataset = generate(truth, 2000, random_state=0)
     one, two = learn(dataset), learn(dataset, n_jobs=2)
     assert one.network_ == two.network_
-    assert one.history_["where"] == two.history_["where"]
+    assert one.history_["variables"] == two.history_["variables"]
     known = fit_fully(truth, PatternedData(dataset), EMSettings())
     assert one.bic_ == pytest.approx(known.bic, abs=0.01)
     assert len(one.network_.latents) == 4

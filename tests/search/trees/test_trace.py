@@ -4,6 +4,7 @@ import numpy as np
 
 from latentforest.datasets import load
 from latentforest.inference.forest import PatternedData
+from latentforest.search.changes import Change
 from latentforest.search.trees.model import Model
 from latentforest.search.trees.trace import Trace
 from reference.restricted import draw_latent_tree
@@ -15,8 +16,8 @@ def make_models(*log_likelihoods):
 
 
 def add(trace, model, origin, step):
-    about = {"step": step, "phase": "adjust", "operator": "NR", "where": "", "candidates": 1}
-    trace.add(model, origin, {**about, "seconds": 0.0})
+    about = {"step": step, "phase": "adjust", "candidates": 1, "seconds": 0.0}
+    trace.add(model, origin, about | Change("NR").to_columns())
 
 
 def accepted(trace):

@@ -3,8 +3,9 @@
 Behind means and deviations of the columns, ``scales`` holds their correlations over all rows, then
 for each family its bound: of a variable the least scaled variance around its line, of a pouch the
 matrix that turns its least covariance into ones (covariances minus the least one must stay positive
-semidefinite). Pseudo-observations of a family have the means and covariances of all rows; their
-number is the first pseudo-count of the family's row.
+semidefinite). Pseudo-observations of a family have the means and variances of all rows, and their
+correlations times a share. For each state of the parent, their number and that share are the first
+two pseudo-counts of that row.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _sum_up(
     scales: FloatArray,
     place: int,
     counts: FloatArray,
-    n_pseudo: float,
+    pseudo: int,
     m: FloatArray,
     s: FloatArray,
 ) -> float:
@@ -72,8 +73,8 @@ def _sum_up(
     Variables first, then parents; pseudo-observations are added. Returns the weight.
     """
     d, n = tasks[first + N_COLUMNS], tasks[family + N_MEMBERS] + tasks[family + N_PARENTS]
-    size, weight = 1 + d + d * d, n_pseudo
-    correlations = place + 2 * d
+    n_pseudo, share = scales[pseudo], scales[pseudo + 1]
+    size, weight = 1 + d + d * d, float(n_pseudo)
     for a in range(n):
         i = _position(tasks, family, a)
         shift = -tables[begin * size + 1 + i]
@@ -81,7 +82,7 @@ def _sum_up(
         for b in range(n):
             j = _position(tasks, family, b)
             other = -tables[begin * size + 1 + j]
-            s[a * n + b] = n_pseudo * (scales[correlations + i * d + j] + shift * other)
+            s[a * n + b] = n_pseudo * (_correlate(scales, place, d, i, j, share) + shift * other)
     for k in range(begin, end):
         sums = tasks[first + SUMS] + k * size
         here = counts[sums]
@@ -97,6 +98,14 @@ def _sum_up(
                 value += shift * counts[sums + 1 + j] + other * counts[sums + 1 + i]
                 s[a * n + b] += value + here * shift * other
     return weight
+
+
+@part
+def _correlate(scales: FloatArray, place: int, d: int, i: int, j: int, share: float) -> float:
+    """Correlation of two columns in pseudo-observations."""
+    factor = 1.0 if i == j else share
+    value: float = factor * scales[place + 2 * d + i * d + j]
+    return value
 
 
 @part
@@ -351,10 +360,10 @@ def _update_pouch(
     n = tasks[family + N_MEMBERS]
     n_rows = tasks[first + N_STATES] if tasks[family + HAS_STATES] == 1 else 1
     m, s, pooled, total = np.empty(n), np.empty(n * n), np.zeros(n * n), 0.0
-    n_pseudo = scales[tasks[family + MEMBERS + 1]]
     for k in range(n_rows):
+        pseudo = tasks[family + MEMBERS + 1] + k * (1 + n)
         weight = _sum_up(
-            tasks, first, family, k, k + 1, tables, scales, place, counts, n_pseudo, m, s
+            tasks, first, family, k, k + 1, tables, scales, place, counts, pseudo, m, s
         )
         if not weight > FEWEST:
             continue
@@ -396,12 +405,12 @@ def _update(
         elif tasks[family + IS_ESTIMATED] == 1:
             n_all = 1 + tasks[family + N_PARENTS]
             m, s = np.empty(n_all), np.empty(n_all * n_all)
-            n_pseudo = scales[tasks[family + MEMBERS + 1]]
             has_states = tasks[family + HAS_STATES] == 1
             for k in range(n_states if has_states else 1):
                 end = k + 1 if has_states else n_states
+                pseudo = tasks[family + MEMBERS + 1] + k * (1 + n_all)
                 weight = _sum_up(
-                    tasks, first, family, k, end, tables, scales, place, counts, n_pseudo, m, s
+                    tasks, first, family, k, end, tables, scales, place, counts, pseudo, m, s
                 )
                 if weight > FEWEST:
                     _center_sums(n_all, weight, m, s)
@@ -451,10 +460,15 @@ def _log_prior(
     d, n_states, result = tasks[first + N_COLUMNS], tasks[first + N_STATES], 0.0
     family = first + tasks[first + FAMILIES]
     for _ in range(tasks[first + N_FAMILIES]):
-        n_pseudo = scales[tasks[family + MEMBERS + 1]]
-        if tasks[family + IS_ESTIMATED] == 1 and n_pseudo > 0.0:
-            for k in range(n_states if tasks[family + HAS_STATES] == 1 else 1):
-                if tasks[family + FAMILY_KIND] == POUCH:
+        n_rows = n_states if tasks[family + HAS_STATES] == 1 else 1
+        is_pouch = tasks[family + FAMILY_KIND] == POUCH
+        length = 1 + tasks[family + N_MEMBERS] if is_pouch else 2 + tasks[family + N_PARENTS]
+        if tasks[family + IS_ESTIMATED] == 1:
+            for k in range(n_rows):
+                n_pseudo = scales[tasks[family + MEMBERS + 1] + k * length]
+                if not n_pseudo > 0.0:
+                    continue
+                if is_pouch:
                     result -= (
                         0.5 * n_pseudo * _misfit_of_pouch(tasks, family, d, k, scales, place, theta)
                     )
@@ -477,7 +491,8 @@ def _misfit_of_pouch(
     theta: FloatArray,
 ) -> float:
     """Log determinant plus mean square distance of all rows."""
-    n, correlations, result = tasks[family + N_MEMBERS], place + 2 * d, 0.0
+    n, result = tasks[family + N_MEMBERS], 0.0
+    share = scales[tasks[family + MEMBERS + 1] + k * (1 + n) + 1]
     matrix, mean = np.empty(n * n), np.empty(n)
     read_covariance(tasks, family, d, k * (1 + n), scales, place, theta, matrix)
     factorize(matrix, 0, n)
@@ -491,7 +506,7 @@ def _misfit_of_pouch(
             i = tasks[family + MEMBERS + 2 * a]
             for b in range(c + 1):
                 j = tasks[family + MEMBERS + 2 * b]
-                moment = mean[a] * mean[b] + scales[correlations + i * d + j]
+                moment = mean[a] * mean[b] + _correlate(scales, place, d, i, j, share)
                 result += matrix[c * n + a] * matrix[c * n + b] * moment
     return result
 
@@ -507,20 +522,20 @@ def _misfit_of_line(
     theta: FloatArray,
 ) -> float:
     """Log variance plus mean square distance of all rows from the line."""
-    n_parents, i, correlations = tasks[family + N_PARENTS], tasks[family + MEMBERS], place + 2 * d
+    n_parents, i = tasks[family + N_PARENTS], tasks[family + MEMBERS]
     row = tasks[family + MEMBERS + 1] + k * (2 + n_parents)
-    unit = scales[place + d + i]
+    unit, share = scales[place + d + i], scales[row + 1]
     variance = theta[row + 1 + n_parents] / (unit * unit)
-    away, square = theta[row] - scales[place + i], scales[correlations + i * d + i]
+    away, square = theta[row] - scales[place + i], _correlate(scales, place, d, i, i, share)
     for a in range(n_parents):
         p = _position(tasks, family, 1 + a)
         away += theta[row + 1 + a] * scales[place + p]
         slope = theta[row + 1 + a] * scales[place + d + p] / unit
-        square -= 2.0 * slope * scales[correlations + i * d + p]
+        square -= 2.0 * slope * _correlate(scales, place, d, i, p, share)
         for b in range(n_parents):
             q = _position(tasks, family, 1 + b)
             other = theta[row + 1 + b] * scales[place + d + q] / unit
-            square += slope * other * scales[correlations + p * d + q]
+            square += slope * other * _correlate(scales, place, d, p, q, share)
     away /= unit
     result: float = math.log(variance) + (square + away * away) / variance
     return result

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from latentforest.model.gaussian import Mixture
 from latentforest.model.pictures import palette
-from latentforest.model.pictures.names import name_states, name_variables
+from latentforest.model.pictures.names import name_fully, name_states
+from latentforest.model.pictures.numbers import write_bits, write_number, write_share
 from latentforest.model.pictures.shapes import (
     SIZE,
     SMALL,
@@ -26,7 +27,6 @@ from latentforest.model.pictures.shapes import (
     wrap,
 )
 from latentforest.model.pictures.sketch import find_range, trace_density
-from latentforest.model.pictures.numbers import write_bits, write_number, write_share
 
 if TYPE_CHECKING:
     from latentforest.model.network import Network
@@ -61,7 +61,7 @@ def draw_answers(
     network: Network, evidence: Mapping[str, Any], measure: Measure, width: float = WIDTH
 ) -> Picture:
     """Draw blocks of bars: hidden variables, then columns, given the values of others."""
-    texts = name_variables(network)
+    texts = name_fully(network)
     answers = [
         _answer(network, (name, texts[name]), evidence)
         for name in network.names
@@ -90,7 +90,9 @@ def _answer(network: Network, who: tuple[str, str], evidence: Mapping[str, Any])
         return Answer(text, is_latent, moved, (), points[0], points[1], (low, middle, high))
     shares = [np.asarray(network.query(name, given).values) for given in ({}, evidence)]
     first, then = (tuple(each.tolist()) for each in shares)
-    return Answer(text, is_latent, _diverge(*shares), tuple(name_states(network, name)), first, then)
+    return Answer(
+        text, is_latent, _diverge(*shares), tuple(name_states(network, name)), first, then
+    )
 
 
 def _diverge(before: Floats, after: Floats) -> float:
@@ -112,11 +114,21 @@ def _draw(answers: list[Answer], known: list[str], measure: Measure, width: floa
     title = "What follows from " if known else "All rows"
     y = 18.0
     if known:
-        for line in wrap(title + ", ".join(known), picture.width - 2 * MARGIN, measure, 3, 15.0, True):
+        for line in wrap(
+            title + ", ".join(known), picture.width - 2 * MARGIN, measure, 3, 15.0, True
+        ):
             picture.add(Caption(MARGIN, y, line, 15.0, palette.CARE, bold=True))
             y += 20
         note = "The upright mark is where a bar was before. The most moved first."
-        picture.add(Caption(MARGIN, y + 2, shorten(note, picture.width - 2 * MARGIN, measure), SIZE, palette.SECOND))
+        picture.add(
+            Caption(
+                MARGIN,
+                y + 2,
+                shorten(note, picture.width - 2 * MARGIN, measure),
+                SIZE,
+                palette.SECOND,
+            )
+        )
     else:
         picture.add(Caption(MARGIN, y, title, 15.0, bold=True))
     y += 26
@@ -152,7 +164,9 @@ def _draw_block(
     note = f"{write_bits(answer.moved)} bits moved" if answer.moved > 1e-9 else ""
     room = wide - measure(note, SMALL, False) - 12
     colour = palette.HIDDEN if answer.is_latent else palette.INK
-    picture.add(Caption(x, y, shorten(answer.text, room, measure, SIZE, True), SIZE, colour, bold=True))
+    picture.add(
+        Caption(x, y, shorten(answer.text, room, measure, SIZE, True), SIZE, colour, bold=True)
+    )
     picture.add(Caption(x + wide, y, note, SMALL, palette.SECOND, "right"))
     picture.add(Curve(((x, y + 12), (x + wide, y + 12)), 1.0, palette.LINE, is_plain=True))
     y += 18

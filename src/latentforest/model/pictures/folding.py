@@ -66,9 +66,7 @@ def _sum_up(cards: list[Card]) -> dict[str, tuple[float, int]]:
     return found
 
 
-def _prune(
-    sketch: Sketch, names: Sequence[str], measure: Measure, is_open: set[str]
-) -> list[Card]:
+def _prune(sketch: Sketch, names: Sequence[str], measure: Measure, is_open: set[str]) -> list[Card]:
     """Hang the component without what is folded."""
     cards = hang(sketch, names, measure)
     holdings, best = _sum_up(cards), _find_strongest(cards)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from latentforest.model.pictures import palette
+from latentforest.model.pictures.key import draw_key
 from latentforest.model.pictures.layering import (
     Way,
     choose_layers,
@@ -10,6 +11,7 @@ from latentforest.model.pictures.layering import (
     place_rows,
     sort_layers,
 )
+from latentforest.model.pictures.marks import Scale, draw_card
 from latentforest.model.pictures.placing import CARD_MARGIN, Card, find_tag
 from latentforest.model.pictures.shapes import (
     SIZE,
@@ -34,8 +36,6 @@ MARGIN = 12.0
 
 def draw_graph(sketch: Sketch, measure: Measure, width: float = 0.0) -> Picture:
     """Draw a network with arrows; of very many variables those with the strongest arcs."""
-    from latentforest.model.pictures.tree import Scale, draw_card, draw_key
-
     shown, n_left_out = _choose(sketch)
     parents: dict[str, list[str]] = {name: [] for name in shown}
     bits = {}
@@ -123,7 +123,7 @@ def _place(cards: dict[str, Card], layers: dict[str, int], ys: dict[str, float])
 def _trace(
     way: Way, cards: dict[str, Card], ys: dict[str, float], layers: dict[str, int]
 ) -> tuple[Point, ...]:
-    """Points of an arc: from the edge of a card, straight through layers, to the edge of another."""
+    """Points of an arc: from the edge of a card, straight through layers, to another card."""
     start, end = cards[way[0]], cards[way[-1]]
     points = [(start.edge(1), start.y)]
     for k, name in enumerate(way[1:-1], start=layers[way[0]] + 1):

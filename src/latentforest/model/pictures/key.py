@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from latentforest.model.pictures import palette
-from latentforest.model.pictures.shapes import SIZE, Box, Caption, Curve, Measure, Shape, cut_bar, draw_density
+from latentforest.model.pictures.marks import Scale
+from latentforest.model.pictures.shapes import (
+    SIZE,
+    Box,
+    Caption,
+    Curve,
+    Measure,
+    Picture,
+    Shape,
+    cut_bar,
+    draw_density,
+)
+from latentforest.model.pictures.sketch import Sketch
 
-if TYPE_CHECKING:
-    from latentforest.model.pictures.sketch import Sketch
-    from latentforest.model.pictures.tree import Scale
-
+MARGIN = 12.0
 SHARES = (0.5, 0.3, 0.2)
 
 
@@ -24,14 +32,18 @@ class KeyEntry:
     draw: Callable[[float, float], list[Shape]]
 
 
-def list_entries(sketch: Sketch, scale: Scale, measure: Measure) -> list[KeyEntry]:
+def _list_entries(sketch: Sketch, scale: Scale, measure: Measure) -> list[KeyEntry]:
     """Entries for what occurs in a picture."""
     nodes = sketch.nodes.values()
     entries = []
     if any(node.is_latent for node in nodes):
-        entries.append(_explain(_draw_card, 62.0, "hidden variable, cut by the sizes of its states", measure))
+        entries.append(
+            _explain(_draw_card, 62.0, "hidden variable, cut by the sizes of its states", measure)
+        )
     if any(node.shares and not node.is_latent for node in nodes):
-        entries.append(_explain(_draw_bar, 22.0, "column, cut by the shares of its values", measure))
+        entries.append(
+            _explain(_draw_bar, 22.0, "column, cut by the shares of its values", measure)
+        )
     if any(node.density for node in nodes):
         entries.append(_explain(_draw_hill, 22.0, "column of numbers, its density", measure))
     if sketch.pouches:
@@ -39,7 +51,9 @@ def list_entries(sketch: Sketch, scale: Scale, measure: Measure) -> list[KeyEntr
     examples = scale.examples()
     edge = palette.HIDDEN_EDGE if any(node.is_latent for node in nodes) else palette.COLUMN_EDGE
     if examples:
-        text = ", ".join(f"{bits:g}" for bits in examples) + f" bit{'s' * (examples[-1] != 1)} shared"
+        text = (
+            ", ".join(f"{bits:g}" for bits in examples) + f" bit{'s' * (examples[-1] != 1)} shared"
+        )
 
         def draw(x: float, y: float) -> list[Shape]:
             return [
@@ -76,3 +90,15 @@ def _draw_hill(x: float, y: float) -> list[Shape]:
 
 def _draw_bracket(x: float, y: float) -> list[Shape]:
     return [Curve(((x + 1, y - 9), (x + 1, y + 9)), 1.5, palette.COLUMN_EDGE, True)]
+
+
+def draw_key(picture: Picture, sketch: Sketch, measure: Measure, y: float) -> float:
+    """Explain the marks in lines below the picture; returns where it ends."""
+    x, row = MARGIN, 30.0
+    for entry in _list_entries(sketch, Scale(sketch), measure):
+        if x > MARGIN and x + entry.width > picture.width - MARGIN:
+            x, y = MARGIN, y + row
+        picture.width = max(picture.width, x + entry.width + MARGIN)
+        picture.add(*entry.draw(x, y + row / 2))
+        x += entry.width + 34.0
+    return y + row + MARGIN / 2

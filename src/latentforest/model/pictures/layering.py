@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 Parents = Mapping[str, Sequence[str]]
@@ -61,7 +62,7 @@ def sort_layers(
     for way in ways:
         for k, name in enumerate(way[1:-1], start=layers[way[0]] + 1):
             columns[k].append(name)
-        for one, other in zip(way, way[1:], strict=False):
+        for one, other in itertools.pairwise(way):
             before.setdefault(other, []).append(one)
             after.setdefault(one, []).append(other)
     best, fewest = [list(column) for column in columns], _count_crossings(columns, after)
@@ -87,9 +88,13 @@ def _sort_by_means(columns: list[list[str]], layer: int, linked: Mapping[str, li
 
 def _count_crossings(columns: list[list[str]], after: Mapping[str, list[str]]) -> int:
     total = 0
-    for left, right in zip(columns, columns[1:], strict=False):
+    for left, right in itertools.pairwise(columns):
         places = {name: k for k, name in enumerate(right)}
-        ends = [places[each] for name in left for each in sorted(after.get(name, []), key=places.get)]
+        ends = [
+            places[each]
+            for name in left
+            for each in sorted(after.get(name, []), key=places.__getitem__)
+        ]
         total += sum(a > b for k, a in enumerate(ends) for b in ends[k + 1 :])
     return total
 
@@ -100,7 +105,7 @@ def place_rows(
     """Choose heights of places near those that they are linked with, without overlap."""
     linked: dict[str, list[str]] = {name: [] for column in columns for name in column}
     for way in ways:
-        for one, other in zip(way, way[1:], strict=False):
+        for one, other in itertools.pairwise(way):
             linked[one].append(other)
             linked[other].append(one)
     ys: dict[str, float] = {}
@@ -114,7 +119,9 @@ def place_rows(
     for k in range(2 * ROUNDS):
         for column in columns if k % 2 == 0 else reversed(columns):
             wanted = [
-                sum(ys[each] for each in linked[name]) / len(linked[name]) if linked[name] else ys[name]
+                sum(ys[each] for each in linked[name]) / len(linked[name])
+                if linked[name]
+                else ys[name]
                 for name in column
             ]
             ys.update(zip(column, keep_apart(wanted, _gaps(column, heights)), strict=True))
@@ -123,7 +130,7 @@ def place_rows(
 
 def _gaps(column: Sequence[str], heights: Mapping[str, float]) -> list[float]:
     sizes = [heights[name] for name in column]
-    return [(one + other) / 2 for one, other in zip(sizes, sizes[1:], strict=False)]
+    return [(one + other) / 2 for one, other in itertools.pairwise(sizes)]
 
 
 def keep_apart(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:

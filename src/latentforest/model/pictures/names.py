@@ -21,6 +21,16 @@ def name_variables(network: Network) -> dict[str, str]:
     return {name: make_label(labels.variable(name)[:LONGEST_NAME]) for name in network.names}
 
 
+def name_fully(network: Network) -> dict[str, str]:
+    """The same texts, each with the name in the model behind it where a latent one has another."""
+    return {
+        name: text
+        if text == name or name not in network.latents
+        else f"{text} · {make_label(name)}"
+        for name, text in name_variables(network).items()
+    }
+
+
 def shorten_columns(network: Network, texts: Mapping[str, str]) -> dict[str, str]:
     """Leave out a long beginning, such as a question, that three columns or more have in common."""
     columns = network.observed

@@ -99,7 +99,9 @@ def find_centre(sketch: Sketch, names: Sequence[str]) -> str:
     for place, name in enumerate(names):
         distances = walk(neighbours, name)
         is_end = len(neighbours[name]) < 2
-        costs.append((is_end, sum(distances.values()) + SPREAD * len(names) * max(distances.values()), place))
+        costs.append(
+            (is_end, sum(distances.values()) + SPREAD * len(names) * max(distances.values()), place)
+        )
     return names[min(costs)[2]]
 
 

@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
 
 from latentforest.model.pictures import palette
 from latentforest.visible import make_label
@@ -17,7 +16,7 @@ TINY = 9.5
 LONGEST = 400  # characters of a name that are looked at
 ELLIPSIS = "…"
 
-Align = Literal["left", "middle", "right"]
+Align = str  # left, middle or right
 Measure = Callable[[str, float, bool], float]  # width of a text of this size, bold or not
 Point = tuple[float, float]
 
@@ -70,7 +69,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Ribbon:
-    """A band between two upright lines, with horizontal ends: tops and bottoms at left and right."""
+    """A band with horizontal ends between two upright lines: tops and bottoms, left and right."""
 
     x: tuple[float, float]
     tops: Point
@@ -122,7 +121,9 @@ def _guess(sign: str) -> float:
     return 0.7 if sign.isupper() else 0.6
 
 
-def shorten(text: str, width: float, measure: Measure, size: float = SIZE, bold: bool = False) -> str:
+def shorten(
+    text: str, width: float, measure: Measure, size: float = SIZE, bold: bool = False
+) -> str:
     """Cut the middle out of a text that is too wide: 40% of the rest is head, 60% tail.
 
     Control characters become visible.
@@ -139,7 +140,9 @@ def shorten(text: str, width: float, measure: Measure, size: float = SIZE, bold:
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (
-            (middle, high) if measure(_keep(text, middle), size, bold) <= width else (low, middle - 1)
+            (middle, high)
+            if measure(_keep(text, middle), size, bold) <= width
+            else (low, middle - 1)
         )
     return _keep(text, low)
 
@@ -167,7 +170,9 @@ def wrap(
             lines.append(word)
     if len(lines) > most:
         lines[most - 1 :] = [" ".join(lines[most - 1 :])]
-    return [shorten(line.replace("\u00a0", " "), width, measure, size, bold) for line in lines] or [""]
+    return [shorten(line.replace("\u00a0", " "), width, measure, size, bold) for line in lines] or [
+        ""
+    ]
 
 
 def cut_bar(
@@ -181,13 +186,21 @@ def cut_bar(
     for share, colour in zip(shares, colours, strict=True):
         wide = width * share / total
         if wide > 0.2:
-            shapes.append(Box(place, y, max(wide - (gap if wide > 2 * gap else 0.0), 0.3), height, colour))
+            shapes.append(
+                Box(place, y, max(wide - (gap if wide > 2 * gap else 0.0), 0.3), height, colour)
+            )
         place += wide
     return shapes
 
 
 def draw_density(
-    x: float, y: float, width: float, height: float, values: Sequence[float], fill: str, opacity: float = 1.0
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    values: Sequence[float],
+    fill: str,
+    opacity: float = 1.0,
 ) -> Patch:
     """A density over its ground line; its peak has the full height."""
     top = max(values, default=0.0) or 1.0

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from latentforest.data.table_text import escape_html
 from latentforest.model.pictures import palette
-from latentforest.model.pictures.shapes import Box, Caption, Curve, Patch, Picture, Point, Ribbon, Shape
+from latentforest.model.pictures.shapes import (
+    Box,
+    Caption,
+    Curve,
+    Patch,
+    Picture,
+    Point,
+    Ribbon,
+    Shape,
+)
 
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
 ANCHORS = {"left": "start", "middle": "middle", "right": "end"}
@@ -35,8 +44,9 @@ def _write_shape(shape: Shape) -> str:
     if isinstance(shape, Caption):
         weight = ' font-weight="600"' if shape.bold else ""
         return (
-            f'<text x="{_n(shape.x)}" y="{_n(shape.y + 0.35 * shape.size)}" font-size="{_n(shape.size)}" '
-            f'fill="{shape.colour}" text-anchor="{ANCHORS[shape.align]}"{weight} '
+            f'<text x="{_n(shape.x)}" y="{_n(shape.y + 0.35 * shape.size)}" '
+            f'font-size="{_n(shape.size)}" fill="{shape.colour}" '
+            f'text-anchor="{ANCHORS[shape.align]}"{weight} '
             f'xml:space="preserve">{escape_html(shape.text)}</text>'
         )
     if isinstance(shape, Curve):
@@ -46,7 +56,9 @@ def _write_shape(shape: Shape) -> str:
         )
     if isinstance(shape, Patch):
         points = " ".join(f"{_n(x)},{_n(y)}" for x, y in shape.points)
-        return f'<polygon points="{points}" fill="{shape.fill}" fill-opacity="{_n(shape.opacity)}"/>'
+        return (
+            f'<polygon points="{points}" fill="{shape.fill}" fill-opacity="{_n(shape.opacity)}"/>'
+        )
     return _write_ribbon(shape)
 
 

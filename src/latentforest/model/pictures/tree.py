@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from latentforest.model.pictures import palette
 from latentforest.model.pictures.folding import place_component
 from latentforest.model.pictures.graph import draw_graph
+from latentforest.model.pictures.key import draw_key
+from latentforest.model.pictures.marks import Scale, draw_card, draw_mark
 from latentforest.model.pictures.placing import (
-    CARD_BAR,
-    CARD_LINE,
-    CARD_MARGIN,
     LEAF_BAR,
     LEAF_TEXT,
     ROW,
@@ -20,25 +19,20 @@ from latentforest.model.pictures.placing import (
 )
 from latentforest.model.pictures.shapes import (
     SIZE,
-    TINY,
-    Box,
     Caption,
     Curve,
     Measure,
     Picture,
     Shape,
-    cut_bar,
-    draw_density,
     wrap,
 )
-from latentforest.model.pictures.sketch import Sketch, SketchNode, sketch_network
+from latentforest.model.pictures.sketch import Sketch, sketch_network
 
 if TYPE_CHECKING:
     from latentforest.model.network import Network
 
 WIDTH = 1152.0
 MARGIN = 12.0
-THICKEST, THINNEST = 11.0, 0.8
 NARROWEST = 640.0  # of a picture with room for its key
 TREE_GAP = 22.0  # between components
 LINKLESS_LINES = 3
@@ -115,7 +109,10 @@ class ForestPen:
         edges = [shape for card in tree.cards for shape in self._draw_edges(card)]
         cards = [shape for card in tree.cards for shape in draw_card(card, self.sketch)]
         leaves = [
-            shape for card in tree.cards for leaf in card.leaves for shape in self._draw_leaf(card, leaf)
+            shape
+            for card in tree.cards
+            for leaf in card.leaves
+            for shape in self._draw_leaf(card, leaf)
         ]
         brackets = [shape for card in tree.cards for shape in self._draw_pouches(card)]
         return [*edges, *brackets, *cards, *leaves]
@@ -153,9 +150,9 @@ class ForestPen:
         side = 1 if leaf.x > card.x else -1
         align = "left" if side > 0 else "right"
         if leaf.name is None:
-            return [Caption(leaf.x, leaf.y, leaf.label, SIZE, palette.SECOND, align)]  # type: ignore[arg-type]
+            return [Caption(leaf.x, leaf.y, leaf.label, SIZE, palette.SECOND, align)]
         left = leaf.x if side > 0 else leaf.x - LEAF_BAR
-        text = Caption(leaf.x + side * LEAF_TEXT, leaf.y, leaf.label, SIZE, palette.INK, align)  # type: ignore[arg-type]
+        text = Caption(leaf.x + side * LEAF_TEXT, leaf.y, leaf.label, SIZE, palette.INK, align)
         return [*draw_mark(self.sketch.nodes[leaf.name], left, leaf.y, LEAF_BAR), text]
 
     def _draw_pouches(self, card: Card) -> list[Shape]:
@@ -170,67 +167,3 @@ class ForestPen:
                     points = (x, min(ys) - 4), (x, max(ys) + 4)
                     shapes.append(Curve(points, 1.5, palette.COLUMN_EDGE, is_plain=True))
         return shapes
-
-
-class Scale:
-    """Widths of edges: linear in bits, the strongest edge thickest."""
-
-    def __init__(self, sketch: Sketch) -> None:
-        self.most = max((link.bits or 0.0 for link in sketch.links), default=0.0)
-
-    def width(self, bits: float | None) -> float:
-        """Width of an edge in pixels."""
-        if not bits or self.most <= 0:
-            return THINNEST
-        return max(THICKEST * bits / self.most, THINNEST)
-
-    def examples(self) -> list[float]:
-        """Three round numbers of bits for the key, the last not above the strongest edge."""
-        if self.most <= 0:
-            return []
-        top = _round_down(self.most)
-        return [top / 10, top / 2, top]
-
-
-def _round_down(value: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten that is not above a value."""
-    power = 10.0 ** int(f"{value:e}".partition("e")[2])
-    return max(step * power for step in (1, 2, 5) if step * power <= value * (1 + 1e-9))
-
-
-def draw_card(card: Card, sketch: Sketch) -> list[Shape]:
-    """Draw the frame, the name and the bar of a variable."""
-    node = sketch.nodes[card.name]
-    left, top = card.x - card.width / 2, card.y - card.height / 2
-    line = palette.HIDDEN if node.is_latent else palette.COLUMN_BAR
-    shapes: list[Shape] = [Box(left, top, card.width, card.height, palette.PAGE, line, 1.4, 6.0)]
-    for k, text in enumerate(card.lines):
-        y = top + 4.0 + CARD_LINE * (k + 0.5)
-        shapes.append(Caption(card.x, y, text, SIZE, palette.INK, "middle", bold=True))
-    y, room = top + card.height - CARD_BAR / 2 - 5.0, card.width - 2 * CARD_MARGIN
-    if card.tag:  # what the model calls it
-        right = left + card.width - CARD_MARGIN
-        shapes.append(Caption(right, y, card.name, TINY, palette.SECOND, "right"))
-        room -= card.tag + 5.0
-    return [*shapes, *draw_mark(node, left + CARD_MARGIN, y, room)]
-
-
-def draw_mark(node: SketchNode, x: float, y: float, width: float) -> list[Shape]:
-    """A bar cut by the shares of values or states, or a small density; y is its middle."""
-    if node.density:
-        return [draw_density(x, y - 6.0, width, 11.0, node.density, palette.COLUMN_BAR)]
-    ends = palette.STATES if node.is_latent else palette.VALUES
-    return cut_bar(x, y - 4.0, width, 8.0, node.shares, palette.ramp(ends, len(node.shares)))
-
-
-def draw_key(picture: Picture, sketch: Sketch, measure: Measure, y: float) -> float:
-    """Explain the marks in lines below the picture; returns where it ends."""
-    from latentforest.model.pictures.key import list_entries
-
-    x, row = MARGIN, 30.0
-    for entry in list_entries(sketch, Scale(sketch), measure):
-        if x > MARGIN and x + entry.width > picture.width - MARGIN:
-            x, y = MARGIN, y + row
-        picture.add(*entry.draw(x, y + row / 2))
-        x += entry.width + 34.0
-    return y + row + MARGIN / 2

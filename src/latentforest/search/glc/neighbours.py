@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from latentforest.model.structure import MAX_PARENTS
+from latentforest.search.changes import Change
 from latentforest.search.glc.draft import Draft
 from latentforest.search.naming import name_new_latent
 
@@ -120,8 +121,14 @@ class Neighbour(NamedTuple):
     """A structure and the step that leads there."""
 
     draft: Draft
-    operator: str
-    where: str
+    operator: str = ""
+    variables: tuple[str, ...] = ()
+    n_states: int | None = None
+
+    @property
+    def change(self) -> Change:
+        """What the step does."""
+        return Change(self.operator, self.variables, self.n_states)
 
 
 @dataclass(frozen=True)
@@ -176,15 +183,15 @@ def _toggle_links(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
     for child in draft.names:
         for parent in draft.list_possible_parents(child):
             above = draft.parents[child]
-            where = f"{parent} -> {child}"
+            link = (parent, child)
             if parent in above:
                 without = draft.rewired({child: above - {parent}})
-                yield Neighbour(without, "link removal", where)
+                yield Neighbour(without, "link removal", link)
                 if (parent in draft.sizes) == (child in draft.sizes):
                     turned = {parent: draft.parents[parent] | {child}}
-                    yield Neighbour(without.rewired(turned), "link reversal", where)
+                    yield Neighbour(without.rewired(turned), "link reversal", link)
             elif screen.lets_link(draft, parent, child):
-                yield Neighbour(draft.rewired({child: above | {parent}}), "link addition", where)
+                yield Neighbour(draft.rewired({child: above | {parent}}), "link addition", link)
 
 
 def _replace_parents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
@@ -195,14 +202,15 @@ def _replace_parents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
                 continue
             for old in sorted(above):
                 changed = draft.rewired({child: above - {old} | {parent}})
-                yield Neighbour(changed, "parent replacement", f"{old}, {parent} -> {child}")
+                yield Neighbour(changed, "parent replacement", (old, parent, child))
 
 
 def _change_states(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
     for name, size in draft.sizes.items():
-        yield Neighbour(draft.resized(name, size + 1), "state introduction", name)
+        more, fewer = size + 1, size - 1
+        yield Neighbour(draft.resized(name, more), "state introduction", (name,), more)
         if size > 2:
-            yield Neighbour(draft.resized(name, size - 1), "state deletion", name)
+            yield Neighbour(draft.resized(name, fewer), "state deletion", (name,), fewer)
 
 
 def _trade_states(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
@@ -213,7 +221,7 @@ def _trade_states(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
             if b in screen.partners[a] and a not in draft.parents[b] and b not in draft.parents[a]:
                 fewer = draft.resized(name, size - 1)
                 linked = fewer.rewired({b: draft.parents[b] | {a}})
-                yield Neighbour(linked, "state for link", f"{name}, {a} -> {b}")
+                yield Neighbour(linked, "state for link", (name, a, b))
 
 
 def _add_roots(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
@@ -222,7 +230,7 @@ def _add_roots(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
     for group in screen.list_groups(draft.columns):
         changes = {name: draft.parents[name] | {new} for name in group}
         added = draft.with_latent(new, 2, changes)
-        yield Neighbour(added, "node introduction", f"{new} -> {', '.join(group)}")
+        yield Neighbour(added, "root introduction", (new, *group))
 
 
 def put_latent_for_links(draft: Draft) -> Iterator[Neighbour]:
@@ -241,7 +249,7 @@ def put_latent_for_links(draft: Draft) -> Iterator[Neighbour]:
     for group in sorted(groups):
         changes = {name: draft.parents[name] - {*group} | {new} for name in group}
         added = draft.with_latent(new, 2, changes)
-        yield Neighbour(added, "node for links", f"{new} -> {', '.join(group)}")
+        yield Neighbour(added, "node for links", (new, *group))
 
 
 def _put_latents_for_links(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
@@ -256,7 +264,7 @@ def _put_latents_for_links(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
                 continue
             changes = {name: draft.parents[name].difference(children) | {latent}}
             changes |= {each: draft.parents[each] - {name} for each in below}
-            yield Neighbour(draft.rewired(changes), "latent for links", f"{latent} -> {name}")
+            yield Neighbour(draft.rewired(changes), "latent for links", (latent, name))
 
 
 def _split_latents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
@@ -266,22 +274,22 @@ def _split_latents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
         for group in screen.list_groups(children):
             changes = {name: draft.parents[name] - {old} | {new} for name in group}
             beside = draft.with_latent(new, 2, changes)
-            where = f"{old} / {new} -> {', '.join(group)}"
-            yield Neighbour(beside.rewired({new: frozenset([old])}), "node introduction", where)
-            yield Neighbour(beside, "node introduction", where + ", no link")
+            below = beside.rewired({new: frozenset([old])})
+            yield Neighbour(below, "node introduction", (old, new, *group))
+            yield Neighbour(beside, "node introduction, no link", (old, new, *group))
 
 
 def _remove_latents(draft: Draft, screen: Screen) -> Iterator[Neighbour]:
     """Remove a latent variable; its children lose it, or go to its parents, or to its children."""
     for name in draft.sizes:
-        yield Neighbour(draft.without(name, frozenset()), "node deletion", name)
+        yield Neighbour(draft.without(name, frozenset()), "node deletion", (name,))
         if draft.parents[name]:
-            yield Neighbour(draft.without(name, draft.parents[name]), "node deletion", name)
+            yield Neighbour(draft.without(name, draft.parents[name]), "node deletion", (name,))
         for child in draft.list_children()[name]:
             if child in draft.sizes and draft.parents[child] == {name}:
                 turned = draft.rewired({child: frozenset(), name: draft.parents[name] | {child}})
-                where = f"{name} to {child}"
-                yield Neighbour(turned.without(name, frozenset([child])), "node deletion", where)
+                without = turned.without(name, frozenset([child]))
+                yield Neighbour(without, "node deletion", (name, child))
 
 
 _STEPS: tuple[Callable[[Draft, Screen], Iterator[Neighbour]], ...] = (

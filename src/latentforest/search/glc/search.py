@@ -119,8 +119,8 @@ class GlcSearch:
             regular = self._regularize(draft)
             if regular is None or self._key(regular) == self._key(m.draft):
                 return m
-            n_links = len(draft.links ^ m.draft.links)
-            step = Neighbour(regular, "structural EM", f"{n_links} links")
+            ends = {name for link in draft.links ^ m.draft.links for name in link}
+            step = Neighbour(regular, "structural EM", tuple(sorted(ends)))
             fitted = self._evaluate([step], m)
             if not fitted or not is_better(fitted[0][1], m):
                 return m
@@ -194,7 +194,7 @@ class GlcSearch:
         """Fit the model that the search begins with."""
         draft = Draft.of(structure)
         m = self._fit(draft, origin)
-        self._note("start", Neighbour(draft, "", ""), m, None, 0)
+        self._note("start", Neighbour(draft), m, None, 0)
         return m
 
     def begin_with_columns(self, network: Network, log_likelihood: float) -> GlcFit | None:
@@ -215,7 +215,7 @@ class GlcSearch:
         ranked = sorted(self.visited.items(), key=lambda item: -item[1].score)
         for key, model in ranked[:n_best]:
             if key not in self._expanded:
-                self._note("kick", Neighbour(model.draft, "", ""), model, None, 0)
+                self._note("kick", Neighbour(model.draft), model, None, 0)
                 return model
         return None
 
@@ -364,8 +364,7 @@ class GlcSearch:
             {
                 "step": len(self.rows),
                 "phase": phase,
-                "operator": step.operator,
-                "where": step.where,
+                **step.change.to_columns(),
                 "accepted": False,
                 "log_likelihood": model.log_likelihood,
                 "n_parameters": model.dimension,
@@ -381,7 +380,7 @@ class GlcSearch:
     def accept(self, model: GlcFit) -> None:
         """Take a model for the result, and mark the way that led to it."""
         if model.draft.exact_key not in self._places:
-            self._note("result", Neighbour(model.draft, "", ""), model, None, 0)
+            self._note("result", Neighbour(model.draft), model, None, 0)
         place = self._places[model.draft.exact_key]
         while place >= 0 and not self.rows[place]["accepted"]:
             self.rows[place]["accepted"] = True

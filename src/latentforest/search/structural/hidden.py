@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from latentforest.data.variable import Variable
 from latentforest.model.structure import Structure
+from latentforest.search.changes import Change
 from latentforest.search.naming import name_new_latent
 
 LEAST_MEMBERS = 4
@@ -26,13 +27,13 @@ class HiddenCandidate(NamedTuple):
 
     Attributes
     ----------
-    description
+    change
         What is new.
     variables, parents
         Of the structure.
     """
 
-    description: str
+    change: Change
     variables: tuple[Variable, ...]
     parents: dict[str, tuple[str, ...]]
 
@@ -95,7 +96,7 @@ def list_candidates(structure: Structure, max_states: int) -> Iterator[HiddenCan
             for takes_parents in (False, True):
                 parents = replace_arcs(structure, members, name, takes_parents)
                 if parents is not None:
-                    what = f"{name} ({n_states} states) above {', '.join(members)}"
+                    what = Change("root introduction", (name, *members), n_states)
                     yield HiddenCandidate(what, (*structure.variables, variable), parents)
     yield from _list_beside(structure, name, max_states)
     yield from _list_more_states(structure, max_states)
@@ -130,7 +131,7 @@ def _list_beside(structure: Structure, name: str, max_states: int) -> Iterator[H
             parents |= {child: (*parents[child], name) for child in children}
             for n_states in range(2, min(max_states, FIRST_STATES) + 1):
                 variables = (*structure.variables, Variable.hidden(name, n_states))
-                what = f"{name} ({n_states} states) beside {latent}"
+                what = Change("node beside", (name, latent), n_states)
                 yield HiddenCandidate(what, variables, {**parents, name: ()})
 
 
@@ -141,7 +142,8 @@ def _list_more_states(structure: Structure, max_states: int) -> Iterator[HiddenC
         if n_states <= max_states:
             larger = Variable.hidden(latent, n_states)
             variables = tuple(larger if v.name == latent else v for v in structure.variables)
-            yield HiddenCandidate(f"{latent}: {n_states} states", variables, parents)
+            what = Change("state introduction", (latent,), n_states)
+            yield HiddenCandidate(what, variables, parents)
 
 
 def replace_arcs(

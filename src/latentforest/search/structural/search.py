@@ -12,6 +12,7 @@ from latentforest.data.variable import Variable
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
+from latentforest.search.changes import Change
 from latentforest.search.ended import SearchEnded
 from latentforest.search.structural.arcs import to_names
 from latentforest.search.structural.fits import NetworkFits, ScoredNetwork
@@ -80,7 +81,7 @@ class StructuralSearch:
         self,
         variables: Sequence[Variable],
         parents: Sequence[Mask],
-        where: str,
+        what: Change,
         starts: Callable[[Structure], FloatArray] | None = None,
         origin: ScoredNetwork | None = None,
     ) -> ScoredNetwork:
@@ -89,9 +90,9 @@ class StructuralSearch:
         self._n_runs += 1
         names = [variable.name for variable in variables]
         structure = self.fits.build(tuple(variables), to_names(names, parents))
-        self._say(f"start {self._n_runs}: {where}")
+        self._say(f"start {self._n_runs}: {_write(what)}")
         fitted = self.fits.fit(structure, None if starts is None else starts(structure))
-        return self._note(replace(fitted, run=self._n_runs), ("start", "", where), origin)
+        return self._note(replace(fitted, run=self._n_runs), "start", what, origin)
 
     def improve_structure(self, model: ScoredNetwork) -> ScoredNetwork | None:
         """Take a step to another structure, fitted by EM; nothing if none is better."""
@@ -101,8 +102,8 @@ class StructuralSearch:
         step = self.steps.propose(model)
         if step is None:
             return None
-        what = ("structure", step.operator, step.where)
-        fitted = self._note(replace(step.fitted, run=model.run), what, model)
+        found = replace(step.fitted, run=model.run)
+        fitted = self._note(found, "structure", step.change, model)
         return fitted if self.is_better(fitted, model) else None
 
     def is_better(self, model: ScoredNetwork, other: ScoredNetwork) -> bool:
@@ -110,10 +111,9 @@ class StructuralSearch:
         return is_higher(model.score, other.score + self.epsilon)
 
     def _note(
-        self, model: ScoredNetwork, what: tuple[str, str, str], origin: ScoredNetwork | None
+        self, model: ScoredNetwork, phase: str, change: Change, origin: ScoredNetwork | None
     ) -> ScoredNetwork:
         """Add a network to the trace; it may be the best."""
-        phase, operator, where = what
         model = replace(model, place=len(self._rows))
         self._origins.append(-1 if origin is None else origin.place)
         self._rows.append(
@@ -121,8 +121,7 @@ class StructuralSearch:
                 "step": len(self._rows),
                 "run": model.run,
                 "phase": phase,
-                "operator": operator,
-                "where": where,
+                **change.to_columns(),
                 "accepted": False,
                 "log_likelihood": model.log_likelihood,
                 "n_parameters": model.network.dimension,
@@ -136,6 +135,9 @@ class StructuralSearch:
         )
         if self.best is None or is_higher(model.score, self.best.score):
             self.best = model
-        about = " ".join(filter(None, (phase, operator, where)))
-        self._say(f"run {model.run}: {about}, score {model.score:,.2f}")
+        self._say(f"run {model.run}: {phase} {_write(change)}, score {model.score:,.2f}")
         return model
+
+
+def _write(change: Change) -> str:
+    return " ".join(filter(None, (change.operator, str(change))))

@@ -15,6 +15,7 @@ from latentforest.inference.counts import CountingTable
 from latentforest.inference.patterns import Mask
 from latentforest.inference.posterior_completions import CompletedTable
 from latentforest.scores.families import FamilyPrior
+from latentforest.search.changes import Change
 from latentforest.search.dags.canonical import order_columns
 from latentforest.search.dags.constraints import ArcConstraints, check_tables, read_constraints
 from latentforest.search.dags.exact import MOST_COLUMNS, find_best_parents
@@ -62,11 +63,10 @@ class StepSettings:
 
 
 class StructureStep(NamedTuple):
-    """What a step led to; ``operator`` and ``where`` say how."""
+    """What a step led to, and how."""
 
     fitted: ScoredNetwork
-    operator: str
-    where: str
+    change: Change
 
 
 class ExpectedScores:
@@ -171,13 +171,12 @@ class StructureSteps:
             change = expected.find_best_change(start)
             if change is None:
                 return None
-            parents, operator = change.parents, change.operator
-            where = describe_arc(change, names)
+            parents, step = change.parents, describe_arc(change, names)
         else:
-            parents, operator, where = self._search(model, expected, start), "search", ""
+            parents, step = self._search(model, expected, start), Change("search")
         if parents == start:
             return None
-        return StructureStep(self._fit(model, names, parents, completed), operator, where)
+        return StructureStep(self._fit(model, names, parents, completed), step)
 
     def _search(
         self, model: ScoredNetwork, expected: ExpectedScores, start: tuple[Mask, ...]
@@ -220,7 +219,7 @@ class StructureSteps:
         for change in list_changes(start, self.use.read_constraints(names)):
             self.check()
             fitted = self._fit(model, names, change.parents, completed)
-            yield StructureStep(fitted, change.operator, describe_arc(change, names))
+            yield StructureStep(fitted, describe_arc(change, names))
 
     def read_constraints(self, variables: Sequence[Variable]) -> ArcConstraints:
         """Return the constraints on some variables, in their order."""
@@ -246,9 +245,9 @@ def _ask(check: Check) -> Callable[[], bool]:
     return ask
 
 
-def describe_arc(change: ArcChange, names: Sequence[str]) -> str:
-    """Write the arc that changes."""
-    return f"{names[change.parent]} -> {names[change.child]}"
+def describe_arc(change: ArcChange, names: Sequence[str]) -> Change:
+    """Name the arc that changes."""
+    return Change(change.operator, (names[change.parent], names[change.child]))
 
 
 def check_method(method: str, n_variables: int) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
+from latentforest.search.changes import Change
 from latentforest.search.trees.model import Model
 from latentforest.search.trees.tree import Rules
 
@@ -75,9 +76,23 @@ class Candidate:
         offered = map(_find_key, self.propose(tree, rules))
         return self if _find_key(self) in offered else None
 
+    @property
     @abstractmethod
+    def variables(self) -> tuple[str, ...]:
+        """Where the operator is applied, in the order that `Change` says."""
+
+    @property
+    def n_states(self) -> int | None:
+        """The new number of states of the variable, if that is what changes."""
+        return None
+
+    @property
+    def action(self) -> Change:
+        """What the candidate changes."""
+        return Change(self.operator, self.variables, self.n_states)
+
     def __str__(self) -> str:
-        """Say where the operator is applied."""
+        return str(self.action)
 
 
 def _find_key(candidate: Candidate) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ from latentforest.errors import CheckpointWarning, FileFormatError, ParameterErr
 from latentforest.files import write_atomically
 from latentforest.locks import FileLock
 
-FORMAT = "latentforest-search"
+SEARCH = "search"
 RESULT = "result"  # in the header: the digest of the model file that was made of the steps
 
 
@@ -42,12 +42,19 @@ class Journal:
     resume
         Read the steps that are there and go on behind them; otherwise the file is started anew,
         if it is a journal at all.
+    kind
+        What the steps are of.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str] | None, header: Mapping[str, Any], resume: bool
+        self,
+        path: str | os.PathLike[str] | None,
+        header: Mapping[str, Any],
+        resume: bool,
+        kind: str = SEARCH,
     ) -> None:
         self.path = None if path is None else Path(path)
+        self._kind = kind
         self.steps: list[dict[str, Any]] = []
         self._lock: FileLock | None = None
         self._waiting: list[str] = []  # lines that could not be written yet
@@ -56,7 +63,7 @@ class Journal:
             if resume:
                 raise ParameterError("resume needs the file of a checkpoint")
             return
-        first = {"format": FORMAT, **json.loads(json.dumps(header, default=_to_plain))}
+        first = {"format": _name_format(kind), **json.loads(json.dumps(header, default=_to_plain))}
         if self.path.is_file() or not self.path.exists():  # others, such as pipes, are not locked
             self._lock = FileLock(self.path)
         try:
@@ -69,10 +76,10 @@ class Journal:
         """Write the header and the steps that are known; return the size of the file."""
         if path.exists():
             if resume:
-                found, self.steps = _read(path, first)
+                found, self.steps = _read(path, first, self._kind)
                 first |= {key: found[key] for key in (RESULT,) if key in found}
             else:
-                _check_journal(path)
+                _check_journal(path, self._kind)
         text = "".join(json.dumps(line) + "\n" for line in (first, *self.steps))
         write_atomically(path, text)
         return len(text)  # of ASCII characters, as JSON is written here
@@ -103,8 +110,8 @@ class Journal:
             if not self._warned:
                 self._warned = True
                 warnings.warn(
-                    f"the checkpoint {self.path} cannot be written: {error.strerror}; the search "
-                    "goes on, but could not be resumed behind this step",
+                    f"the checkpoint {self.path} cannot be written: {error.strerror}; the "
+                    f"{self._kind} goes on, but could not be resumed behind this step",
                     CheckpointWarning,
                     stacklevel=2,
                 )
@@ -148,14 +155,18 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _check_journal(path: Path) -> None:
+def _name_format(kind: str) -> str:
+    return f"latentforest-{kind}"
+
+
+def _check_journal(path: Path, kind: str) -> None:
     """Refuse to begin anew over a file that is something else."""
     if path.is_file() and path.stat().st_size > 0:
         with path.open("rb") as file:
             start = file.read(1000)
-        if f'"format": "{FORMAT}"'.encode() not in start:
+        if f'"format": "{_name_format(kind)}"'.encode() not in start:
             raise FileFormatError(
-                f"{path} is there already and is not the checkpoint of a search; choose another "
+                f"{path} is there already and is not the checkpoint of a {kind}; choose another "
                 "file"
             )
 
@@ -167,12 +178,14 @@ def _to_plain(value: Any) -> Any:
     raise ParameterError(f"a checkpoint cannot hold the setting {value!r}")
 
 
-def _read(path: Path, expected: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _read(
+    path: Path, expected: dict[str, Any], kind: str
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Read the header and the steps; a last line that was cut short is left out."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (UnicodeDecodeError, IsADirectoryError):
-        raise FileFormatError(f"{path} is not the checkpoint of a search") from None
+        raise FileFormatError(f"{path} is not the checkpoint of a {kind}") from None
     entries = []
     for number, line in enumerate(lines[:-1], start=1):  # a complete file ends with a line end
         try:
@@ -180,14 +193,14 @@ def _read(path: Path, expected: dict[str, Any]) -> tuple[dict[str, Any], list[di
         except json.JSONDecodeError as error:
             raise FileFormatError(f"{path}, line {number}: not JSON ({error.msg})") from None
         if not isinstance(entry, dict):
-            raise FileFormatError(f"{path}, line {number}: not a step of a search")
+            raise FileFormatError(f"{path}, line {number}: not a step of a {kind}")
         entries.append(entry)
-    if not entries or entries[0].get("format") != FORMAT:
-        raise FileFormatError(f"{path} is not the checkpoint of a search")
+    if not entries or entries[0].get("format") != _name_format(kind):
+        raise FileFormatError(f"{path} is not the checkpoint of a {kind}")
     for key, value in expected.items():
         if entries[0].get(key) != value:
             raise ParameterError(
-                f"{path} belongs to another search: its {key} is {entries[0].get(key)!r}, "
+                f"{path} belongs to another {kind}: its {key} is {entries[0].get(key)!r}, "
                 f"not {value!r}"
             )
     for number, entry in enumerate(entries[1:]):

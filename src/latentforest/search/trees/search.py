@@ -17,6 +17,7 @@ from latentforest.inference.forest import PatternedData
 from latentforest.inference.threads import map_threads
 from latentforest.model.document import from_document, to_document
 from latentforest.model.network import Network
+from latentforest.search.changes import Change
 from latentforest.search.ended import SearchEnded
 from latentforest.search.trees.candidate import Candidate, LocalEffort, Proposal
 from latentforest.search.trees.journal import Journal
@@ -66,11 +67,10 @@ Evaluate = Callable[[Selection], list[Proposal]]
 
 
 class Fitted(NamedTuple):
-    """A model and the operator that led to it."""
+    """A model and what led to it."""
 
     model: Model
-    operator: str
-    where: str
+    change: Change
 
 
 Operators = tuple[type[Candidate], ...]
@@ -184,7 +184,7 @@ class Search:
         """Fit the initial model."""
         self.lifts.clear()
         about = {"step": self.trace.n_steps, "phase": "start", "candidates": 0}
-        return self._take(about, None, lambda: [Fitted(fit(), "", "")])[0]
+        return self._take(about, None, lambda: [Fitted(fit(), Change())])[0]
 
     def step(
         self,
@@ -246,8 +246,7 @@ class Search:
             found = self._recall_step(entry)
             self._began = time.monotonic() - entry["seconds"]  # the clock goes on
         for each in found:
-            about = {**entry, "operator": each.operator, "where": each.where}
-            self.trace.add(each.model, origin, about)
+            self.trace.add(each.model, origin, {**entry, **each.change.to_columns()})
         return [each.model for each in found]
 
     def _choose(self, choice: _Choice) -> list[Fitted]:
@@ -294,7 +293,7 @@ class Search:
         networks = [proposal.realise(choice.model.network) for proposal in proposals]
         models = map_threads(lambda each: self._fit(each, root), networks, self.data.n_jobs)
         found = [
-            Fitted(model, proposal.candidate.operator, str(proposal.candidate))
+            Fitted(model, proposal.candidate.action)
             for model, proposal in zip(models, proposals, strict=True)
         ]
         self._spend("full EM", began)
@@ -366,7 +365,8 @@ class Search:
     def _recall(self, entry: dict[str, Any]) -> Fitted:
         network = from_document(entry["network"], source=str(self.journal.path))
         model = Model(network, entry["log_likelihood"], self.data)
-        return Fitted(model, entry["operator"], entry["where"])
+        change = Change(entry["operator"], entry.get("variables", ()), entry.get("n_states"))
+        return Fitted(model, change)
 
     def _write(self, about: dict[str, Any], found: list[Fitted], known: dict[str, float]) -> None:
         """Keep a step on file; not if the time is up, which may have ended EM too early."""
@@ -374,8 +374,7 @@ class Search:
             return
         entries = [
             {
-                "operator": each.operator,
-                "where": each.where,
+                **each.change.to_columns(),
                 "log_likelihood": each.model.log_likelihood,
                 "network": to_document(each.model.network),
             }

@@ -80,8 +80,13 @@ class CardCandidate(TreeCandidate):
     def region(self) -> tuple[str, ...]:
         return self.hub, *self.neighbours
 
-    def __str__(self) -> str:
-        return f"{self.hub} with {self.card} states"
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return (self.hub,)
+
+    @property
+    def n_states(self) -> int:
+        return self.card
 
     def edit(self, network: Network) -> Network:
         return with_states(network, self.hub, self.card, lambda around: self.guess(around)[0])

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from latentforest.search.changes import Change
 from latentforest.search.trees.model import Model
 from latentforest.ties import is_higher
 
@@ -35,7 +36,8 @@ class Trace:
                 "step": about["step"],
                 "phase": about["phase"],
                 "operator": about["operator"],
-                "where": about["where"],
+                "variables": about["variables"],
+                "n_states": about["n_states"],
                 "accepted": False,
                 "log_likelihood": model.log_likelihood,
                 "n_parameters": model.dimension,
@@ -48,15 +50,12 @@ class Trace:
         if self.best is None or is_higher(model.bic, self.best.bic):
             self.accept(model)
 
-    def note(
-        self, model: Model, origin: Model | None, phase: str, where: str, began: float
-    ) -> None:
+    def note(self, model: Model, origin: Model | None, phase: str, began: float) -> None:
         """Add a model that no operator led to."""
         about = {
             "step": self.n_steps,
             "phase": phase,
-            "operator": "",
-            "where": where,
+            **Change().to_columns(),
             "candidates": 0,
             "seconds": round(time.monotonic() - began, 3),
         }

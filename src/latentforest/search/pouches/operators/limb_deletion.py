@@ -34,5 +34,6 @@ class LimbDeletion(PouchCandidate):
                 if moved and after.is_regular_around([hub]):
                     yield cls(after.dimension - tree.dimension, after, hub, tuple(moved), node)
 
-    def __str__(self) -> str:
-        return f"{self.node} into {self.hub}"
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.node, self.hub

@@ -79,6 +79,10 @@ class LimbIntroduction(PouchCandidate):
         logs = [log_determinant(m) for m in (matrix[:n, :n], matrix[n:, n:], matrix)]
         return float(0.5 * evidence.weights.sum() * (logs[0] + logs[1] - logs[2]))
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return (self.hub, self.name, *self.limbs[1], *self.limbs[2])
+
     def __str__(self) -> str:
         left, right = (", ".join(limb) for limb in self.limbs[1:])
         return f"{self.hub} - {self.name} - {left} / {right}"

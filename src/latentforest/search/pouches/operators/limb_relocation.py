@@ -53,8 +53,9 @@ class LimbRelocation(PouchCandidate):
         new = _complete(evidence, limb, self.hub)
         return new - _complete(evidence, limb, self.old)
 
-    def __str__(self) -> str:
-        return f"{', '.join(self.limbs[0])} from {self.old} to {self.hub}"
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return (self.old, self.hub, *self.limbs[0])
 
 
 def _complete(evidence: Evidence, limb: Limb, hub: str) -> float:

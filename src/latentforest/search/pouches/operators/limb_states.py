@@ -32,8 +32,13 @@ class LimbStates(PouchCandidate):
             if after.is_regular_around([hub]):
                 yield cls(after.dimension - tree.dimension, after, hub, ((hub,), *limbs))
 
-    def __str__(self) -> str:
-        return f"{self.hub} with {self.after.cards[self.hub]} states"
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return (self.hub,)
+
+    @property
+    def n_states(self) -> int:
+        return self.after.cards[self.hub]
 
     def guess(self, evidence: Evidence, effort: LocalEffort) -> list[Tables]:
         return [self._guess_from(evidence, shares) for shares in self.share(evidence, effort)]

@@ -33,6 +33,10 @@ class Pouching(PouchCandidate):
     def estimate(self, evidence: Evidence) -> float:
         return -gain_of_parts(evidence, self.hub, self.limbs[0], (self.left, self.right))
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return (self.hub, *self.left, *self.right)
+
     def __str__(self) -> str:
         return f"{self.hub}: {', '.join(self.left)} + {', '.join(self.right)}"
 

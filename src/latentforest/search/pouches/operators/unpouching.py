@@ -32,6 +32,10 @@ class Unpouching(PouchCandidate):
     def estimate(self, evidence: Evidence) -> float:
         return gain_of_parts(evidence, self.hub, self.pouch, self.limbs)
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return (self.hub, *self.limbs[0])
+
     def __str__(self) -> str:
         return f"{self.hub}: {', '.join(self.limbs[0])} | {', '.join(self.limbs[1])}"
 

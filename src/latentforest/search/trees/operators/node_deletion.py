@@ -65,8 +65,9 @@ class NodeDeletion(TreeCandidate):
     def subject(self) -> str:
         return self.node
 
-    def __str__(self) -> str:
-        return f"{self.node}, its neighbours to {self.into}"
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.node, self.into
 
     def edit(self, network: Network) -> Network:
         network = network.rooted_at(self.into)

@@ -102,8 +102,9 @@ class NodeIntroduction(TreeCandidate):
         below = (self.hub, self.right) if self.is_upper else (self.left, self.right)
         return self.name, *below
 
-    def __str__(self) -> str:
-        return f"{self.hub} - {self.name} - {self.left}, {self.right}"
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.hub, self.name, self.left, self.right
 
     def edit(self, network: Network) -> Network:
         network = network.rooted_at(self.root)

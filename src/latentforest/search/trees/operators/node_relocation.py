@@ -92,8 +92,9 @@ class NodeRelocation(TreeCandidate):
             return None
         return next(self.between(tree, rules, self.moved, self.origin, {self.target}), None)
 
-    def __str__(self) -> str:
-        return f"{self.moved} from {self.origin} to {self.target}"
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.origin, self.target, self.moved
 
     def edit(self, network: Network) -> Network:
         network = network.rooted_at(self.target)

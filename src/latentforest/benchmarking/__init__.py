@@ -1,0 +1,1 @@
+"""Several learners on the user's own table, judged by rows that they were not fitted to."""
