@@ -1,6 +1,6 @@
 """Rows that were not in the table: impossible ones, and what smoothing gains over independence.
 
-    python benchmarks/new_rows.py DATA... [--seeds 3] [--learners ChowLiu,EAST] [--generated]
+    python benchmarks/new_rows.py DATA... [--seeds 3] [--learners EAST] [--generated] [--builtin]
 
 DATA are files or folders of ARFF or CSV files. 70% of the rows are learned from, 30% are scored.
 Gains are in nats a row over `Independence` with its defaults.
@@ -11,14 +11,13 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import latentforest as lf
 from latentforest.learners.registry import LEARNERS
+from new_row_tables import generate, load_builtin, read_tables
 
 SLOW = ("DoubleHillClimbing", "GeneralizedLatentClass", "IncrementalForest", "StructuralEM")
 
@@ -30,11 +29,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--learners", default="")
     parser.add_argument("--generated", action="store_true")
+    parser.add_argument("--builtin", action="store_true", help="of scikit-learn and statsmodels")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of a fit")
     given = parser.parse_args()
     names = given.learners.split(",") if given.learners else list_learners()
     rows = []
-    for table, data in [*read_tables(given.data), *(generate() if given.generated else ())]:
+    tables = [*read_tables(given.data), *(generate() if given.generated else ())]
+    for table, data in [*tables, *(load_builtin() if given.builtin else ())]:
         for seed in range(given.seeds):
             rows += [row for name in names if (row := judge(table, data, name, seed, given.limit))]
     summarize(rows)
@@ -43,39 +44,6 @@ def main() -> None:
 def list_learners() -> list[str]:
     """All learners but the slow ones."""
     return [entry.name for entry in LEARNERS if entry.name not in SLOW]
-
-
-def read_tables(paths: list[str]) -> Iterator[tuple[str, lf.Dataset]]:
-    """Read files, and all tables of folders."""
-    for path in map(Path, paths):
-        found = sorted([*path.glob("*.arff"), *path.glob("*.csv")]) if path.is_dir() else [path]
-        for file in found:
-            if not file.name.endswith((".folds.csv", ".labels.csv")):
-                yield file.stem, lf.read(file)
-
-
-def generate() -> Iterator[tuple[str, lf.Dataset]]:
-    """Tables that are hard for new rows."""
-    rng = np.random.default_rng(5)
-    a = rng.integers(30, size=600)
-    b = np.where(rng.random(600) < 0.7, a * 7 % 25, rng.integers(25, size=600))
-    yield "many states given many", _label({"a": a, "b": b, "c": a % 5})
-    a = rng.zipf(1.3, 300) % 200
-    yield "sparse states", _label({"a": a, "b": a * 3 % 50, "c": rng.integers(3, size=300)})
-    kind = rng.integers(3, size=200)
-    heavy = rng.standard_t(1.5, size=(200, 3)) + 4.0 * kind[:, None]
-    yield "heavy tails", lf.Dataset.from_table(heavy)
-    yield "rounded", lf.Dataset.from_table(np.round(heavy[:, :2].clip(-20, 20) * 2) / 2)
-    whole = rng.poisson(np.array([0.3, 4.0, 30.0])[kind][:, None], size=(200, 3)).astype(float)
-    yield "whole numbers", lf.Dataset.from_table(whole, kinds="continuous")
-    still = np.where(kind[:, None] == 0, 1.0, rng.normal(3.0, 1.0, size=(200, 3)))
-    yield "constant in a class", lf.Dataset.from_table(still)
-    few = rng.normal(size=(24, 5)) + kind[:24, None]
-    yield "few rows", lf.Dataset.from_table(few)
-
-
-def _label(columns: dict[str, Any]) -> lf.Dataset:
-    return lf.Dataset.from_table({name: list(map(str, each)) for name, each in columns.items()})
 
 
 def judge(

@@ -139,3 +139,55 @@ def test_a_fold_without_a_state_is_no_trouble():
     data = Dataset([Variable("a", ("x", "y", "z"))], [[0] * 6 + [1] * 5 + [2]])
     result = lf.cross_validate(lf.Independence(), data, folds=12)
     assert np.isfinite(result.log_likelihoods).all()
+
+
+def test_a_sorted_file_does_not_mislead_folds():
+    data = lf.datasets.load("role-conflict")
+    order = np.lexsort(data.columns)[::-1]
+    first, second = (
+        lf.LatentClass(2, random_state=0, smoothing="cv").fit(each).predictive_network_
+        for each in (data, data.take(order))
+    )
+    np.testing.assert_allclose(first.parameters, second.parameters, rtol=1e-6)
+
+
+@pytest.mark.parametrize("learner", [lf.ChowLiu(), lf.BayesianNetworkSearch()])
+def test_scores_do_not_depend_on_the_order_of_rows_and_columns(learner):
+    rng = np.random.default_rng(3)
+    kind = rng.integers(3, size=60)
+    table = {"k": kind.astype(str), "x": kind + rng.normal(size=60), "y": rng.normal(size=60)}
+    order = rng.permutation(60)
+    turned = {name: table[name][order] for name in reversed(table)}
+    expected = learner.fit(table).score_samples(table)[order]
+    np.testing.assert_allclose(learner.fit(turned).score_samples(turned), expected, rtol=1e-8)
+
+
+def test_what_is_shown_and_drawn_is_reported():
+    data = {"a": ["x"] * 5 + ["y"] * 5, "b": ["u"] * 5 + ["v"] * 5}
+    model = lf.ChowLiu(smoothing=1).fit(data)
+    drawn = model.sample(200, random_state=0)
+    assert np.array_equal(drawn.column("a"), drawn.column("b"))
+    assert model.network_.query("b", {"a": "x"}).values.tolist() == [1.0, 0.0]
+    assert model.predictive_network_.query("b", {"a": "x"}).values[1] > 0
+
+
+def test_a_prior_is_maximum_a_posteriori():
+    model = lf.Independence(prior=2, smoothing=0).fit({"a": ["x", "x", "x", "y"]})
+    np.testing.assert_allclose(model.network_.cpd("a"), [5 / 8, 3 / 8])
+
+
+def test_values_that_were_never_declared_count_as_missing_and_are_noted():
+    model = lf.Independence().fit({"a": ["x", "y"] * 5, "b": ["u", "v"] * 5})
+    rows = {"a": ["z", "x"], "b": ["u", "u"]}
+    with pytest.warns(lf.errors.UnseenStatesWarning):
+        notes, scores = model.row_notes(rows), model.score_samples(rows)
+    assert notes.tolist() == ["unseen", ""]
+    assert np.exp(scores[0]) == pytest.approx(0.5)
+
+
+def test_a_column_without_any_value_is_left_out():
+    table = {"a": ["x", "y"] * 5, "b": [None] * 10}
+    with pytest.warns(lf.errors.DataWarning, match="'b'"):
+        model = lf.Independence().fit(table)
+    assert list(model.left_out_) == ["b"]
+    assert model.network_.names == ("a",)

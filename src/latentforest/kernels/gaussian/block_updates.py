@@ -73,8 +73,8 @@ def _sum_up(
     Variables first, then parents; pseudo-observations are added. Returns the weight.
     """
     d, n = tasks[first + N_COLUMNS], tasks[family + N_MEMBERS] + tasks[family + N_PARENTS]
-    n_pseudo, share = scales[pseudo], scales[pseudo + 1]
-    size, weight = 1 + d + d * d, float(n_pseudo)
+    n_pseudo, share, size = scales[pseudo], scales[pseudo + 1], 1 + d + d * d
+    weight: float = n_pseudo
     for a in range(n):
         i = _position(tasks, family, a)
         shift = -tables[begin * size + 1 + i]
