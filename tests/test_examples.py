@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-import pages
 import pytest
+
+import pages
 
 PICTURE = re.compile(r"!\[[^\]]*\]\((?:\.\./)*pictures/([\w-]+\.svg)\)")
 TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
