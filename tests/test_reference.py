@@ -14,6 +14,9 @@ CLASSES = [*(entry.load() for entry in LEARNERS), ConfirmatoryModel, ModelAverag
 
 
 def has_example(thing):
+    """Whether something has an example; of a module, each of its names."""
+    if inspect.ismodule(thing):
+        return all(has_example(getattr(thing, name)) for name in thing.__all__)
     return ">>> " in (inspect.getdoc(thing) or "")
 
 

@@ -611,7 +611,8 @@ class LatentLearner(TransformerMixin, NetworkLearner):  # type: ignore[misc]
         >>> from latentforest import LatentClass, datasets
         >>> data = datasets.load("hiv-tests")
         >>> from latentforest import EAST
-        >>> EAST(random_state=0).fit(data).transform(data).shape[1]  # two variables of two states
+        >>> tree = EAST(random_state=0).fit(data)  # two latent variables of two states
+        >>> tree.transform(data).shape[1]
         4
         """
         dataset = self._encode(X)
