@@ -10,7 +10,7 @@ NUMERICAL := $(addprefix tests/,kernels inference estimation model scores search
 	--ignore=tests/learners/test_sklearn.py
 ROUNDS ?= 10
 
-.PHONY: demo test test-old-processor fuzz check docs pages bench format lists clean
+.PHONY: demo test test-browser test-old-processor fuzz check docs pages bench format lists clean
 
 demo: $(VENV)/.base
 	@mkdir -p out
@@ -24,6 +24,10 @@ demo: $(VENV)/.base
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2
+
+# Needs Chromium; pictures of the pages go to out/screenshots.
+test-browser: $(VENV)/.test
+	$(BIN)/python -m pytest tests/browser
 
 test-old-processor: $(VENV)/.test
 	$(OLD_PROCESSOR) $(BIN)/python -m pytest -n 2 $(NUMERICAL)

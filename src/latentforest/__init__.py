@@ -46,6 +46,7 @@ _HOMES = {
     "read": "latentforest.data",
     "read_sql": "latentforest.data",
     "regularize": "latentforest.search.glc.regularization",
+    "report": "latentforest.report.document",
     "save": "latentforest.formats",
     "suggest_names": "latentforest.model.suggestions",
     "tree_distance": "latentforest.scores",

@@ -34,6 +34,7 @@ from latentforest.model.notation import parse_structure, write_structure
 from latentforest.model.posterior_network import PosteriorNetwork
 from latentforest.model.record import Record
 from latentforest.model.suggestions import suggest_names
+from latentforest.report.document import report
 from latentforest.scores import (
     cross_validate,
     empirical_kl,
@@ -110,6 +111,7 @@ __all__ = [
     "read",
     "read_sql",
     "regularize",
+    "report",
     "save",
     "suggest_names",
     "tree_distance",

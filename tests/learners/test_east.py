@@ -324,7 +324,7 @@ def damage(entry, key):
     return [damage(each, key) for each in entry] if isinstance(entry, list) else entry
 
 
-@pytest.mark.parametrize("key", ["network", "log_likelihood", "where", "variables"])
+@pytest.mark.parametrize("key", ["network", "log_likelihood", "operator", "variables"])
 def test_a_damaged_step_is_an_error_of_the_file(table, journal, tmp_path, key):
     path = tmp_path / "steps.jsonl"
     path.write_text("".join([*journal[:2], json.dumps(damage(json.loads(journal[2]), key)) + "\n"]))

@@ -78,7 +78,7 @@ def test_other_units_change_no_structure_and_shift_bic_by_the_jacobian():
         if not variable.is_categorical
     )
     assert second.network_.structure == first.network_.structure
-    assert list(second.history_["where"]) == list(first.history_["where"])
+    assert list(second.history_["variables"]) == list(first.history_["variables"])
     assert second.bic_ == pytest.approx(first.bic_ - n_values * np.log(1000.0), rel=1e-6)
 
 

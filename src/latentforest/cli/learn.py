@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +38,7 @@ from latentforest.cli.learn_options import (
     Nu,
     Prior,
     Quiet,
+    ReportOut,
     Restarts,
     Resume,
     Runs,
@@ -96,6 +97,7 @@ from latentforest.cli.output import (
     print_tables,
 )
 from latentforest.cli.progress import show_progress
+from latentforest.cli.report import PAGES
 from latentforest.cli.tables import Reading, name_sources, read_data, read_folds
 from latentforest.formats import check_variables, save
 
@@ -169,6 +171,7 @@ def learn(
     catalog: Catalog = None,
     vocabulary: Vocabulary = None,
     out: ModelOut = None,
+    report: ReportOut = None,
     force: Force = False,
     table_format: TableFormat = None,
     as_json: Json = False,
@@ -180,7 +183,7 @@ def learn(
     time limit.
     """
     check_format(table_format, as_json)
-    check_quiet(quiet and table_format is None, out, as_json)
+    check_quiet(quiet and table_format is None, out or report, as_json)
     inputs = [data, start, prior, constraints, folds, recipe, catalog, vocabulary]
     check_checkpoint(checkpoint, resume, inputs, force)
     check_output(
@@ -189,6 +192,7 @@ def learn(
         inputs=[*inputs, checkpoint],
         force=force or (resume and is_own_result(checkpoint, out)),
     )
+    check_output(report, PAGES, "--report", inputs=[*inputs, checkpoint, out], force=force)
     estimator = build_learner(
         learner,
         {
@@ -253,6 +257,8 @@ def learn(
         )
         _warn_of_many_classes(estimator, table)
         outcome = run_learner(data, table, learner, estimator, out)
+        if report is not None:
+            write_report(outcome, report, tell)
     report_outcome(outcome, as_json, quiet, table_format)
 
 
@@ -324,6 +330,24 @@ def _note_origin(learner: NetworkLearner, sources: Sequence[str]) -> None:
     learner.network_ = network.with_record(
         replace(network.record, source=names, command=read_command())
     )
+
+
+def write_report(outcome: Outcome, path: Path, tell: Callable[[str], None]) -> None:
+    """Write the page of a model; models fitted for comparison go into the model file, too."""
+    from latentforest.cli.report import make_report, write_files
+    from latentforest.report.comparisons import compare_with
+
+    learner, network = outcome.learner, outcome.learner.network_
+    assert network.record is not None  # fit made it
+    if not outcome.was_interrupted:
+        found = compare_with(network, outcome.data, say=tell)
+        learner.network_ = network.with_record(replace(network.record, comparisons=found))
+        if outcome.saved_to is not None:
+            with naming_output(outcome.saved_to):
+                save(learner.network_, outcome.saved_to)
+            _note_result(getattr(learner, "checkpoint", None), outcome.saved_to)
+    tell("writing the report")
+    write_files(make_report(learner.network_, outcome.data), path)
 
 
 def _note_result(checkpoint: Any, out: Path) -> None:

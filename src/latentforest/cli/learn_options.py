@@ -205,6 +205,16 @@ ModelOut = Annotated[
     Path | None,
     _option("Where to save the model (.json, .bif, .bif.gz).", "FILE", rich_help_panel=OUTPUT),
 ]
+ReportOut = Annotated[
+    Path | None,
+    _option(
+        "Where to write a page that shows the model (.html). Other models are fitted for "
+        "comparison, for up to 30 seconds, and kept in the model file.",
+        "FILE",
+        "--report",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Quiet = Annotated[
     bool,
     _option("Print warnings and errors only.", None, "--quiet", "-q", rich_help_panel=OUTPUT),

@@ -30,6 +30,7 @@ from latentforest.cli.inspect import inspect
 from latentforest.cli.learn import learn
 from latentforest.cli.plot import plot
 from latentforest.cli.predict import predict
+from latentforest.cli.report import report as report_model
 from latentforest.cli.sample import sample
 from latentforest.cli.score import score
 from latentforest.cli.show import show
@@ -49,6 +50,7 @@ COMMANDS = (
     learn,
     fit,
     show,
+    report_model,
     score,
     compare,
     benchmark,

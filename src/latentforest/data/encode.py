@@ -88,7 +88,7 @@ class Encoding:
         return None if name in self.states else self.kinds
 
     def labels_of(self, name: str) -> Mapping[str, str]:
-        """Categories that the caller gave for values of a column."""
+        """Labels that the caller gave for values of a column."""
         return self.labels.get(name, {})
 
     def is_explicit(self, name: str) -> bool:

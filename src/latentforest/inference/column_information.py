@@ -7,17 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from latentforest.data.dataset import Dataset
 from latentforest.data.table import Table
 from latentforest.errors import ModelError, ParameterError
-from latentforest.inference.forest import PatternedData
-from latentforest.inference.rows import Rows
-from latentforest.kernels.types import FloatArray
+from latentforest.inference.cumulative_information import SampledInformation
+from latentforest.inference.pair_tables import entropy_of, make_pair_tables
 from latentforest.model.network import Network
 from latentforest.model.profiles import compute_profiles, compute_sizes
-
-N_ROWS = 4000  # drawn from the network to see what several columns tell together
-SEED = 0
 
 
 def latent_information(
@@ -66,9 +61,12 @@ def latent_information(
     order = [profile.name for profile in found]
     bits = [max(profile.information, 0.0) / math.log(2) for profile in found]
     sizes = compute_sizes(network, latent)
-    entropy = float(_entropies(sizes[None])[0])
-    together = _accumulate(network, latent, order[:max_together], entropy, bits)
-    most = max([_tell(network, latent, network.observed, entropy), *together], default=0.0)
+    entropy = entropy_of(sizes)
+    sample = SampledInformation(network, make_pair_tables(network))
+    told = sample.accumulate(latent, order[:max_together])
+    told[:1] = bits[: min(1, len(told))]  # of one column it is known
+    together = np.minimum(np.maximum.accumulate(told), entropy).tolist()
+    most = max([*sample.told_by_all([latent]).tolist(), *together], default=0.0)
     missing = [None] * (len(order) - len(together))
     return Table(
         {
@@ -79,33 +77,3 @@ def latent_information(
             "coverage": [*(each / most if most > 0 else 0.0 for each in together), *missing],
         }
     )
-
-
-def _accumulate(
-    network: Network, latent: str, names: Sequence[str], entropy: float, bits: Sequence[float]
-) -> list[float]:
-    """Information in the first one, two, … columns; more columns never tell less."""
-    told = [_tell(network, latent, names[: k + 1], entropy) for k in range(1, len(names))]
-    running = np.maximum.accumulate([*bits[: min(1, len(names))], *told])
-    return np.minimum(running, entropy).tolist() if len(names) else []
-
-
-def _tell(network: Network, latent: str, names: Sequence[str], entropy: float) -> float:
-    """Entropy of a latent variable, less what is left of it when some columns are known."""
-    drawn = network.sample(N_ROWS, random_state=SEED)
-    columns = [
-        column if name in names else np.full(N_ROWS, -1 if variable.is_categorical else np.nan)
-        for name, variable, column in zip(drawn.names, drawn.variables, drawn.columns, strict=True)
-    ]
-    plain = Network.trusted(network.structure, np.array(network.parameters))
-    rows = Rows(plain, PatternedData(Dataset(drawn.variables, columns)))
-    (posterior,) = rows.posteriors([latent])
-    return max(entropy - float(_entropies(posterior).mean()), 0.0)
-
-
-def _entropies(rows: FloatArray) -> FloatArray:
-    """Entropy of each row of probabilities, in bits."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms: FloatArray = np.where(rows > 0, -rows * np.log2(rows), 0.0)
-    total: FloatArray = terms.sum(axis=1)
-    return total

@@ -41,6 +41,24 @@ class EquivalenceClass:
     undirected: tuple[Arc, ...]
 
 
+def find_way(structure: Structure, start: str, end: str) -> list[str] | None:
+    """Return the variables on the way between two in a forest, both included; or none.
+
+    Of several parents only the first one is followed.
+    """
+    ups = []
+    for name in (start, end):
+        up = [name]
+        while parents := structure.parents(up[-1]):
+            up.append(parents[0])
+        ups.append(up)
+    places = {name: place for place, name in enumerate(ups[1])}
+    for place, name in enumerate(ups[0]):
+        if name in places:
+            return [*ups[0][: place + 1], *reversed(ups[1][: places[name]])]
+    return None
+
+
 def d_separated(structure: Structure, x: Names, y: Names, given: Names = ()) -> bool:
     """Say whether the graph makes two sets of variables independent given a third.
 

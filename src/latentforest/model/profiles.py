@@ -74,7 +74,9 @@ def compute_profile(
     given = tables[name] if name in tables else _condition(network, latent, name)
     overall = sizes @ given
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(given > 0, given * np.log(given / overall), 0.0)
+        # The rows of a state of size zero mean nothing, and may have what no other row has.
+        counts = (given > 0) & (sizes[:, None] > 0)
+        terms = np.where(counts, given * np.log(given / overall), 0.0)
     information = float(sizes @ terms.sum(axis=1))
     return Profile(name, structure.states(name), overall, given, information)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +11,15 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.table import Table
 from latentforest.inference.engine import make_engine
 from latentforest.inference.forest import PatternedData, require_categorical
-from latentforest.kernels.types import AnyArray, FloatArray
+from latentforest.inference.pair_tables import TreeTables, is_tree_like
+from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 from latentforest.model.network import Network
 from latentforest.scores.effective_dimension import with_gaps
+from latentforest.scores.pair_counts import PairCounts
 from latentforest.scores.saturated import MAX_CELLS, all_cells, count_cells, fit_saturated
 
-CHUNK_ROWS = 1 << 14  # rows whose indicators are held at once
-FEW = 5.0  # rows: a cell that is expected to have fewer is small
+BLOCK_STATES = 512  # of columns that are compared with all columns at once
+LEAST_EXPECTED, FEW_EXPECTED, SMALL_SHARE = 1.0, 5.0, 0.2  # rows of cells that can be judged
 NO_SIGN = 1e-6  # excess of a pair, as a share of its rows, that EM may leave where there is none
 
 
@@ -112,6 +114,12 @@ class PairResiduals(NamedTuple):
     smallest: FloatArray
     small_shares: FloatArray
 
+    @property
+    def judged(self) -> BoolArray:
+        """Whether there are rows enough: no cell expects fewer than one, few fewer than five."""
+        judged: BoolArray = (self.smallest >= LEAST_EXPECTED) & (self.small_shares <= SMALL_SHARE)
+        return judged
+
 
 def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset) -> Table:
     """Compare observed and expected two-way tables of all pairs of categorical columns.
@@ -168,66 +176,68 @@ def compare_pairs(network: Network, dataset: Dataset) -> PairResiduals:
     """Compute the residuals of all pairs of categorical columns."""
     continuous = set(network.structure.continuous)
     names = tuple(name for name in network.observed if name not in continuous)
-    if len(names) < 2:
-        nothing = np.zeros(0, np.intp)
-        none = np.zeros(0)
-        return PairResiduals(names, nothing, nothing, none, nothing, none, none)
-    sizes = np.array([network.structure.shape(name)[-1] for name in names])
-    edges = np.concatenate([[0], np.cumsum(sizes)])
-    starts = edges[:-1]
+    n, pairs = len(names), np.triu_indices(len(names), 1)
+    found = np.zeros((4, n, n))
+    if n > 1:
+        counts, expect = PairCounts(dataset.select(names)), _expectation(network, names)
+        for low, high in _cut(counts.edges):
+            found[:, low:high] = _compare_block(counts, expect(low, high), low, high)
+    residuals, signs, smallest, shares = (part[pairs] for part in found)
+    return PairResiduals(names, *pairs, residuals, signs.astype(np.intp), smallest, shares)
+
+
+def _cut(edges: AnyArray) -> Iterator[tuple[int, int]]:
+    """Cut the columns into parts with about so many states, or one column."""
+    low, n = 0, len(edges) - 1
+    while low < n:
+        high = int(np.searchsorted(edges, edges[low] + BLOCK_STATES, side="right")) - 1
+        yield low, max(low + 1, high)
+        low = max(low + 1, high)
+
+
+def _compare_block(counts: PairCounts, chances: FloatArray, low: int, high: int) -> FloatArray:
+    """Compare some columns with all: residual, sign, smallest expected count, share of small."""
+    edges = counts.edges
+    sizes = np.diff(edges)
+    some, starts, ends = sizes[low:high], edges[low:high] - edges[low], edges[:-1]
 
     def add_up(cells: AnyArray) -> FloatArray:
-        cells = cells.astype(np.float64)
-        return np.add.reduceat(np.add.reduceat(cells, starts, axis=0), starts, axis=1)
+        return np.asarray(np.add.reduceat(np.add.reduceat(cells, starts, axis=0), ends, axis=1))
 
-    observed = _count_pairs(dataset.select(names), edges)
-    expected, n_rows = _expect_pairs(network, names, edges), add_up(observed)
-    expected *= np.repeat(np.repeat(n_rows, sizes, axis=0), sizes, axis=1)
+    observed, n_rows = counts.count(low, high), counts.count_rows(low, high)
+    expected = chances * np.repeat(np.repeat(n_rows, some, axis=0), sizes, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         cells = (observed - expected) ** 2 / expected
     cells[(observed == 0) & (expected == 0)] = 0.0
-    freedom = np.maximum(np.outer(sizes - 1, sizes - 1), 1)
-    residuals = np.where(np.outer(sizes > 1, sizes > 1), add_up(cells) / freedom, 0.0)
+    freedom = np.maximum(np.outer(some - 1, sizes - 1), 1)
+    can_vary = np.outer(some > 1, sizes > 1)
+    residuals = np.where(can_vary, add_up(cells) / freedom, 0.0)
     middles = np.concatenate([np.arange(size) - (size - 1) / 2 for size in sizes])
-    excess = add_up((observed - expected) * np.outer(middles, middles))
-    signs = np.sign(np.where(np.abs(excess) > NO_SIGN * n_rows, excess, 0.0)).astype(np.intp)
-    pairs = np.triu_indices(len(names), 1)
-    is_cell = (observed > 0) | (expected > 0)  # states that cannot occur make none
-    n_small = add_up(is_cell & (expected < FEW)) / np.maximum(add_up(is_cell), 1)
-    smallest = _find_smallest(np.where(is_cell, expected, np.inf), starts)
-    return PairResiduals(
-        names, *pairs, residuals[pairs], signs[pairs], smallest[pairs], n_small[pairs]
-    )
+    excess = add_up((observed - expected) * np.outer(middles[edges[low] : edges[high]], middles))
+    signs = np.sign(np.where(np.abs(excess) > NO_SIGN * n_rows, excess, 0.0))
+    # A state that neither the table nor the network has makes no cells.
+    either = (expected > 0) | (observed > 0)
+    can_occur = np.outer(either.any(axis=1), either.any(axis=0))
+    n_cells = np.maximum(add_up(can_occur.astype(float)), 1.0)
+    n_small = add_up((can_occur & (expected < FEW_EXPECTED)).astype(float))
+    counted = np.where(can_occur, expected, np.inf)
+    lows = np.minimum.reduceat(np.minimum.reduceat(counted, starts, axis=0), ends, axis=1)
+    smallest = np.where(can_vary & np.isfinite(lows), lows, 0.0)
+    return np.stack([residuals, signs, smallest, n_small / n_cells])
 
 
-def _find_smallest(cells: FloatArray, starts: AnyArray) -> FloatArray:
-    """Smallest number of the two-way table of each pair; zero if it has no cells."""
-    lows = np.minimum.reduceat(np.minimum.reduceat(cells, starts, axis=0), starts, axis=1)
-    found: FloatArray = np.where(np.isfinite(lows), lows, 0.0)
-    return found
-
-
-def _count_pairs(dataset: Dataset, edges: AnyArray) -> FloatArray:
-    """Count the rows with each pair of states of any two columns, all columns side by side."""
-    counts = np.zeros((edges[-1], edges[-1]))
-    for low in range(0, dataset.n_rows, CHUNK_ROWS):
-        rows = slice(low, low + CHUNK_ROWS)
-        weights = dataset.weights[rows]
-        indicators = np.zeros((len(weights), edges[-1]))
-        for start, column in zip(edges[:-1], dataset.columns, strict=True):
-            codes = column[rows].astype(np.int64)
-            seen = np.flatnonzero(codes >= 0)
-            indicators[seen, start + codes[seen]] = 1.0
-        counts += indicators.T @ (indicators * weights[:, None])
-    return counts
+def _expectation(network: Network, names: tuple[str, ...]) -> Callable[[int, int], FloatArray]:
+    """Return how to find the probabilities of states of some columns with those of all."""
+    if is_tree_like(network.structure):
+        tables = TreeTables(network)
+        return lambda low, high: tables.columns_by_columns(names[low:high], names)
+    edges = np.cumsum([0, *(network.structure.shape(name)[-1] for name in names)])
+    chances = _expect_pairs(network, names, edges)
+    return lambda low, high: chances[edges[low] : edges[high]]
 
 
 def _expect_pairs(network: Network, names: tuple[str, ...], edges: AnyArray) -> FloatArray:
     """Probabilities of each pair of states of any two observed variables."""
-    latents = network.latents
-    if len(latents) == 1 and all(network.structure.parents(name) == latents for name in names):
-        profiles = np.concatenate([network.table_view(name) for name in names], axis=1)
-        return profiles.T @ (profiles * network.table_view(latents[0])[:, None])
     states = np.full((len(names), edges[-1]), -1)  # one row for each state of each variable
     for column, low, high in zip(states, edges[:-1], edges[1:], strict=True):
         column[low:high] = np.arange(high - low)

@@ -1,5 +1,7 @@
 """Places in pictures: rows never overlap, arcs go forward, names are shortened in the middle."""
 
+import itertools
+
 import pytest
 
 import latentforest as lf
@@ -15,7 +17,6 @@ from latentforest.model.pictures.layering import (
 from latentforest.model.pictures.placing import ROW, find_centre, hang, place
 from latentforest.model.pictures.shapes import estimate_width, shorten, wrap
 from latentforest.model.pictures.sketch import sketch_network
-import itertools
 
 
 def list_boxes(tree):
