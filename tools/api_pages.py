@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import latentforest
-from latentforest.learners.base import LatentLearner, NetworkLearner
+from latentforest.learners.common.base import LatentLearner, NetworkLearner
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
