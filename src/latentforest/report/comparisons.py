@@ -50,7 +50,7 @@ def fit_comparisons(
         As in ``Record.comparisons``: ``name``, ``detail``, ``n_states`` (of a latent class model,
         else none), ``n_parameters``, ``log_likelihood``, ``bic``.
     """
-    fits = _Fits(data, time.monotonic() + seconds, say or _stay_silent)
+    fits = _Comparisons(data, time.monotonic() + seconds, say or _stay_silent)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LatentForestWarning)  # they are about the table, not these
         fits.fit("Independence", "Independence", "no hidden variable")
@@ -80,7 +80,7 @@ def _fit_again(
     """Fit the same latent class model with other seeds, to see whether it is found again."""
     settings = {name: value for name, value in record.settings.items() if name in REPEATED}
     settings["n_states"] = len(network.structure.states(network.latents[0]))
-    fits = _Fits(data, deadline, say)
+    fits = _Comparisons(data, deadline, say)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LatentForestWarning)
         for seed in range(1, AGAIN + 1):
@@ -98,7 +98,7 @@ def _has_numbers(data: Dataset) -> bool:
 
 
 @dataclass
-class _Fits:
+class _Comparisons:
     """Models fitted so far, and the time that is left."""
 
     data: Dataset

@@ -15,7 +15,7 @@ from latentforest.kernels.types import AnyArray, FloatArray, LongArray
 from latentforest.report.assignment import Assignment
 from latentforest.report.subject import Subject
 from latentforest.report.wording import round_values
-from latentforest.scores.pair_counts import PairCounts
+from latentforest.scores.state_counts import StateCounts
 
 MOST_ROWS = 20_000  # that are written into the page; of more a sample
 SAMPLE = 2_000
@@ -122,7 +122,7 @@ def _cross(subject: Subject, states: dict[str, AnyArray]) -> list[dict[str, Any]
     edges = np.cumsum([0, *cards])
     variables = [subject.network.structure.variable(name) for name in names]
     table = Dataset(variables, list(states.values()), subject.weights)
-    counts = PairCounts(table).count(0, len(names))
+    counts = StateCounts(table).count(0, len(names))
     tables = {
         (i, j): counts[edges[i] : edges[i + 1], edges[j] : edges[j + 1]]
         for i, j in combinations(range(len(names)), 2)

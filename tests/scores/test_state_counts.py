@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
-from latentforest.scores.pair_counts import PairCounts
+from latentforest.scores.state_counts import StateCounts
 
 
 @st.composite
@@ -26,7 +26,7 @@ def tables(draw):
 @settings(max_examples=60, deadline=None)
 @given(tables())
 def test_they_are_counted_right(data):
-    counts = PairCounts(data)
+    counts = StateCounts(data)
     n = data.n_columns
     found, rows = counts.count(0, n), counts.count_rows(0, n)
     for i, one in enumerate(data.columns):
@@ -43,5 +43,5 @@ def test_they_are_counted_right(data):
 
 def test_a_part_of_the_columns():
     data = Dataset([Variable(n, ("0", "1")) for n in "abc"], [[0, 1, 1], [1, 1, 0], [0, 0, 1]])
-    counts = PairCounts(data)
+    counts = StateCounts(data)
     assert counts.count(1, 2).tolist() == counts.count(0, 3)[2:4].tolist()

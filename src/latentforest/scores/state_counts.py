@@ -13,7 +13,7 @@ CHUNK_CELLS = 1 << 23  # of indicators that are held at once
 EXACT = 1 << 24  # whole numbers below this are exact in single precision
 
 
-class PairCounts:
+class StateCounts:
     """Two-way tables of all pairs of categorical columns.
 
     The most frequent state of a column needs no indicator of its own: it is what is left of the
@@ -27,7 +27,7 @@ class PairCounts:
     Examples
     --------
     >>> from latentforest.datasets import load
-    >>> counts = PairCounts(load("hiv-tests").select(["A", "B"]))
+    >>> counts = StateCounts(load("hiv-tests").select(["A", "B"]))
     >>> counts.count(0, 2)[:2, 2:]
     array([[185.,   6.],
            [104., 133.]])
