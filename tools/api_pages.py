@@ -12,7 +12,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import latentforest
-from latentforest.learners.common.base import LatentLearner, NetworkLearner
+from latentforest.learners.common.base import NetworkLearner
+from latentforest.learners.common.latent_learner import LatentLearner
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

@@ -23,9 +23,10 @@ from latentforest.inference.association.mixed_information import measure_depende
 from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
 from latentforest.kernels.types import FloatArray
-from latentforest.learners.common.base import LatentLearner, Learned, Work
+from latentforest.learners.common.base import Learned, Work
 from latentforest.learners.common.finish import finish
 from latentforest.learners.common.interruption import hurry, make_late
+from latentforest.learners.common.latent_learner import LatentLearner
 from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.search.greedy.growing import BottomUpForest

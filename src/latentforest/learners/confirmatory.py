@@ -24,8 +24,9 @@ from latentforest.estimation.starts import count_starts, random_starts
 from latentforest.formats import FORMATS, load
 from latentforest.inference.engine import Engine, make_engine
 from latentforest.kernels.types import FloatArray
-from latentforest.learners.common.base import LatentLearner, Learned, Work, weigh
+from latentforest.learners.common.base import Learned, Work, weigh
 from latentforest.learners.common.finish import warn_of_bounds
+from latentforest.learners.common.latent_learner import LatentLearner
 from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.notation import read_structure

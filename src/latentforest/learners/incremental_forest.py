@@ -21,8 +21,9 @@ from latentforest.estimation.bayes.strengths import choose_strengths
 from latentforest.estimation.em import EMSettings
 from latentforest.inference.association.mixed_information import InformationSettings
 from latentforest.inference.rows import Rows
-from latentforest.learners.common.base import LatentLearner, Learned, Work
+from latentforest.learners.common.base import Learned, Work
 from latentforest.learners.common.interruption import conclude
+from latentforest.learners.common.latent_learner import LatentLearner
 from latentforest.learners.common.progress import Progress
 from latentforest.model import Network
 from latentforest.model.conjugate import Conjugate

@@ -28,9 +28,10 @@ from latentforest.estimation.priors import Smoothing, is_none, pseudo_counts
 from latentforest.estimation.starts import count_starts, random_starts
 from latentforest.inference.engine import Engine, Ties, make_engine
 from latentforest.kernels.types import FloatArray
-from latentforest.learners.common.base import LatentLearner, Learned, Work
+from latentforest.learners.common.base import Learned, Work
 from latentforest.learners.common.finish import warn_of_bounds
 from latentforest.learners.common.interruption import conclude, mark_interrupted
+from latentforest.learners.common.latent_learner import LatentLearner
 from latentforest.learners.common.notes import note_edge_of_range
 from latentforest.learners.common.progress import Progress
 from latentforest.learners.parts.direct_effects import (

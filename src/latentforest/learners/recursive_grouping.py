@@ -20,9 +20,10 @@ from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.association.distances import Distances, compute_distances
 from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
-from latentforest.learners.common.base import LatentLearner, Learned, Work
+from latentforest.learners.common.base import Learned, Work
 from latentforest.learners.common.finish import finish
 from latentforest.learners.common.interruption import conclude, make_late, mark_interrupted
+from latentforest.learners.common.latent_learner import LatentLearner
 from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.search.distances.forest import grow_forest

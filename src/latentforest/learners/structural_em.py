@@ -22,9 +22,10 @@ from latentforest.inference.patterns import Mask
 from latentforest.inference.posterior_completions import warn_of_left_out
 from latentforest.kernels.types import FloatArray
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
-from latentforest.learners.common.base import LatentLearner, Learned, Work
+from latentforest.learners.common.base import Learned, Work
 from latentforest.learners.common.finish import finish
 from latentforest.learners.common.interruption import conclude
+from latentforest.learners.common.latent_learner import LatentLearner
 from latentforest.learners.common.progress import Progress
 from latentforest.learners.parts.structural_settings import check_settings, read_latents
 from latentforest.model import Network, Structure

@@ -17,8 +17,9 @@ from latentforest.data.results.table import Table
 from latentforest.estimation.em import EMSettings, Monitor
 from latentforest.estimation.priors import Smoothing
 from latentforest.inference.columns import summarize
-from latentforest.learners.common.base import LatentLearner, Learned, Work
+from latentforest.learners.common.base import Learned, Work
 from latentforest.learners.common.finish import finish
+from latentforest.learners.common.latent_learner import LatentLearner
 from latentforest.model import Structure
 from latentforest.search.greedy.groups import GroupFits, GroupSettings, put_together
 from latentforest.search.trees.model import Model, is_better
