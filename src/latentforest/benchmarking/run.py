@@ -13,7 +13,7 @@ from latentforest.benchmarking.fits import KIND, FitPlan, Fits
 from latentforest.benchmarking.result import BenchmarkResult, summarize
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ParameterError
-from latentforest.learners.progress import Progress, open_progress
+from latentforest.learners.common.progress import Progress, open_progress
 from latentforest.scores.validation import split_weights
 from latentforest.search.trees.journal import Journal
 
@@ -66,8 +66,8 @@ def benchmark(
     >>> result = benchmark(data, "latent-class:n_states=2, chow-liu", folds=5)
     >>> result.table["learner"]
     ['latent-class:n_states=2', 'chow-liu', 'independence']
-    >>> round(result.table["per_row"][0], 3)
-    -2.385
+    >>> round(result.table["per_row"][0], 2)
+    -2.39
     """
     dataset = data if isinstance(data, Dataset) else Dataset.from_table(data)
     if not isinstance(random_state, numbers.Integral) or random_state < 0:
