@@ -52,6 +52,18 @@ def test_a_variable_of_one_state_leaves_no_links():
     assert find_parents_without(structure, "Y") == {"A": (), "B": ("X",)}
 
 
+def test_a_variable_of_one_state_may_have_continuous_children():
+    structure = Structure(
+        [Variable.hidden("X", 2), Variable.hidden("Y", 1), *map(Variable, ("weight", "height"))],
+        {"height": ["weight", "Y", "X"]},
+    )
+    network = Network(structure, [0.5, 0.5, 1.0, 60.0, 9.0, *(1.0, 0.5, 4.0), *(2.0, 0.6, 5.0)])
+    smaller = Network(*sum_out(structure, network.parameters, "Y"))
+    assert smaller.structure.parents("height") == ("weight", "X")
+    np.testing.assert_array_equal(smaller.table_view("height"), [[1.0, 0.5, 4.0], [2.0, 0.6, 5.0]])
+    np.testing.assert_array_equal(smaller.table_view("weight"), [60.0, 9.0])
+
+
 def test_mixtures_of_gaussians_are_not_summed():
     structure = Structure([Variable.hidden("X", 2), Variable("height")], {"height": "X"})
     with pytest.raises(ModelError, match="'X' cannot be summed out: 'height' is continuous"):

@@ -29,16 +29,16 @@ def find_parents_without(
     Parameters
     ----------
     structure
-        The variable and its children are categorical.
+        The variable is categorical, and so are its children unless it has a single state.
     name
         The variable that goes.
     order
         Its children in the order in which they shall depend on each other: none before one that it
         descends from. By default that of ``structure.order``.
     """
-    _check(structure, name)
     if structure.shape(name)[-1] == 1:  # it says nothing
         return {child: _drop(structure, child, name) for child in structure.children(name)}
+    _check(structure, name)
     parents: dict[str, Scope] = {}
     above: dict[str, None] = {}
     for child in _sort_children(structure, name) if order is None else order:
@@ -141,7 +141,7 @@ def _drop(structure: Structure, child: str, name: str) -> Scope:
 
 def _take_only_row(structure: Structure, parameters: Floats, name: str, child: str) -> Floats:
     table = structure.table_view(parameters, child)
-    return np.asarray(np.take(table, 0, axis=structure.parents(child).index(name)))
+    return np.asarray(np.take(table, 0, axis=structure.categorical_parents(child).index(name)))
 
 
 def _count_free(structure: Structure, name: str, parents: Sequence[str]) -> int:
