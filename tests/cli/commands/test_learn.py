@@ -278,7 +278,9 @@ def interrupt_first(monkeypatch, module, name):
     monkeypatch.setattr(module, name, interrupted)
 
 
-@pytest.mark.parametrize(("module", "name"), [("learn", "save"), ("summary", "print_outcome")])
+@pytest.mark.parametrize(
+    ("module", "name"), [("commands.learn", "save"), ("summary", "print_outcome")]
+)
 def test_ctrl_c_after_the_fit_keeps_the_model(run, tmp_path, monkeypatch, module, name):
     interrupt_first(monkeypatch, importlib.import_module(f"latentforest.cli.{module}"), name)
     result = run("learn", "hiv-tests", "--states", 2, "--out", tmp_path / "m.json", code=3)
