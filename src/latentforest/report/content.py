@@ -79,7 +79,7 @@ def make_content(
     """
     given = Given(data, title, noun, labels, ids, weights, source)
     subject = open_subject(model, given)
-    if compare is not False and subject.data is not None:
+    if compare is not False:
         subject = add_comparisons(subject, compare, progress)
     return describe(subject)
 
