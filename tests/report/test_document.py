@@ -124,3 +124,23 @@ def test_a_comparison_needs_the_table(model):
 def test_what_is_given_is_checked(model, option, value, message):
     with pytest.raises(ParameterError, match=re.escape(message)):
         lf.report(model, DATA, **{option: value})
+
+
+@pytest.mark.parametrize(("when", "n_models"), [("another seed", 0), ("Chow", 6)])
+def test_an_interruption_ends_the_comparison_and_not_the_report(model, when, n_models):
+    told = []
+
+    def tell(text):
+        told.append(text)
+        if when in text:
+            raise KeyboardInterrupt
+
+    assert len(compare_with(model.network_, DATA, 60.0, tell)) == n_models
+    assert told[-1] == "interrupted; the report shows what was compared until then"
+
+
+def test_missing_values_are_counted_by_weight():
+    table = {"a": ["x", "y", None, "x"], "b": ["u", "v", "v", "u"]}
+    model = lf.Independence().fit(table)
+    content = lf.report(model, table, weights=[1.0, 1.0, 6.0, 2.0]).content
+    assert content["table"]["missing_share"] == pytest.approx(0.3)
