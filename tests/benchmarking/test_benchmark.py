@@ -192,3 +192,9 @@ def test_it_is_written_as_any_table(tmp_path):
     assert "| a\\|b " in result.to("markdown")
     result.to(tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text().startswith("learner,per_row,standard_error")
+
+
+def test_one_pair_of_learners_needs_no_correction():
+    data = {"a": ["x", "y"] * 10, "b": ["u", "u", "v", "v"] * 5}
+    assert "Holm" not in " ".join(benchmark(data, [ChowLiu()], folds=2).notes)
+    assert "all 3 pairs" in " ".join(benchmark(data, [ChowLiu(), LatentClass(2)], folds=2).notes)

@@ -228,6 +228,23 @@ def test_hostile_names_do_nothing(page, pages):
     assert page.complaints() == []
 
 
+def test_a_long_name_does_not_spread_the_values_beside_it(page, pages):
+    open_page(page, pages, "forest")
+    first, last = page.run(
+        """(() => {
+        const body = [...document.querySelectorAll("#profiles table.profile tbody")]
+          .find((each) => each.rows.length > 2 && each.getBoundingClientRect().height);
+        const heights = () => [body.rows[0], body.rows[body.rows.length - 1]]
+          .map((row) => row.getBoundingClientRect().height);
+        const before = heights();
+        body.querySelector(".column-name").textContent = "long ".repeat(200);
+        return heights().map((height, place) => height - before[place]);
+        })()"""
+    )
+    assert abs(first) < 1
+    assert last > 50
+
+
 def test_dark_is_a_button(page, pages):
     open_page(page, pages, "forest")
     page.click("#theme")

@@ -71,10 +71,10 @@ def _list(rows: Sequence[dict[str, Any]]) -> str:
 
 def _describe_tests(n_done: int, n_pairs: int) -> Iterable[str]:
     if n_pairs and n_done:
+        holm = f"; p is after Holm's correction for all {n_pairs} pairs of learners"
         yield (
             "Standard errors are of paired differences, enlarged because the training rows of the "
-            f"folds overlap (Nadeau and Bengio); p is after Holm's correction for all {n_pairs} "
-            f"pair{'s' * (n_pairs != 1)} of learners."
+            f"folds overlap (Nadeau and Bengio){holm if n_pairs > 1 else ''}."
         )
 
 

@@ -11,6 +11,16 @@ import numpy as np
 MINUS = "\u2212"
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
+_SINGULARS = {
+    "people": "person",
+    "children": "child",
+    "men": "man",
+    "women": "woman",
+    "movies": "movie",
+    "species": "species",
+    "series": "series",
+}
+
 Span = str | dict[str, Any]
 
 
@@ -101,8 +111,12 @@ def singularize(noun: str) -> str:
     Examples
     --------
     >>> singularize("customers"), singularize("bodies"), singularize("people")
-    ('customer', 'body', 'people')
+    ('customer', 'body', 'person')
     """
+    if noun in _SINGULARS:
+        return _SINGULARS[noun]
+    if noun.endswith(("sses", "xes", "ches", "shes")):
+        return noun[:-2]
     if noun.endswith("ies"):
         return noun[:-3] + "y"
     return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun

@@ -283,3 +283,12 @@ def test_a_column_that_tells_nothing_is_not_named():
     content = make_content(model)
     text = read(content["words"]["paragraphs"][1], content)
     assert text.endswith(("are a and c.", "are c and a."))
+
+
+@pytest.mark.parametrize(
+    ("many", "one"),
+    [("rows", "row"), ("people", "person"), ("boxes", "box"), ("species", "species")],
+)
+def test_what_one_row_is_called(many, one):
+    content = make_content(lf.Independence().fit({"a": ["x", "y"]}), {"a": ["x"]}, noun=many)
+    assert content["words"]["paragraphs"][0][0] == {"strong": f"1 {one}"}

@@ -290,7 +290,7 @@ def _judge_certainty(subject: Subject, content: Content) -> list[Span]:
             "more.",
         ]
     clear = [place for place in known if variables[place]["clear"] >= PRACTICALLY_ALL]
-    end = f": {write_share(share)} of rows have a state with 90% probability or more."
+    end = f": {write_share(share)} of the {subject.noun} have a state with 90% probability or more."
     if len(clear) == len(known):
         opening = (
             f"For all {len(known)} hidden variables, practically every row clearly belongs to one "
