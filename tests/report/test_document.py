@@ -144,3 +144,14 @@ def test_missing_values_are_counted_by_weight():
     model = lf.Independence().fit(table)
     content = lf.report(model, table, weights=[1.0, 1.0, 6.0, 2.0]).content
     assert content["table"]["missing_share"] == pytest.approx(0.3)
+
+
+def test_the_same_model_has_the_same_direct_effects():
+    model = lf.LatentClass(2, direct_effects=[("A", "B")], n_starts=2, random_state=0).fit(DATA)
+    again = [row for row in compare_with(model.network_, DATA, 60.0) if row.get("is_again")]
+    assert {row["n_parameters"] for row in again} == {model.n_parameters_}
+
+
+def test_direct_effects_that_were_found_are_not_looked_for_again():
+    model = lf.LatentClass(2, direct_effects="auto", n_starts=2, random_state=0).fit(DATA)
+    assert not any(row.get("is_again") for row in compare_with(model.network_, DATA, 60.0))

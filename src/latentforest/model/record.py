@@ -32,6 +32,8 @@ class Record:
         ``n_columns``, ``total_weight``, ``is_weighted``, ``missing_share``.
     log_likelihood, n_parameters, bic, seconds, interrupted, converged
         What the learner says of its result; ``converged`` only if it is known.
+    stopped
+        Why the learner ended early, such as at its time limit, if it did.
     history
         The rows of ``history_``.
     notes
@@ -62,6 +64,7 @@ class Record:
     bic: float | None = None
     seconds: float | None = None
     interrupted: bool = False
+    stopped: str | None = None
     converged: bool | None = None
     history: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = ()
@@ -110,7 +113,7 @@ class Record:
 _KINDS: dict[str, type] = {
     **dict.fromkeys(("settings", "versions", "table"), dict),
     **dict.fromkeys(("history", "notes", "comparisons"), list),
-    **dict.fromkeys(("source", "command"), str),
+    **dict.fromkeys(("source", "command", "stopped"), str),
     **dict.fromkeys(("log_likelihood", "n_parameters", "bic", "seconds", "seed"), float),
     **dict.fromkeys(("interrupted", "converged"), bool),
 }

@@ -292,3 +292,32 @@ def test_a_column_that_tells_nothing_is_not_named():
 def test_what_one_row_is_called(many, one):
     content = make_content(lf.Independence().fit({"a": ["x", "y"]}), {"a": ["x"]}, noun=many)
     assert content["words"]["paragraphs"][0][0] == {"strong": f"1 {one}"}
+
+
+def test_a_time_limit_is_told(groups):
+    model = lf.EAST(random_state=0, time_limit=1e-6).fit(groups[1])
+    content = make_content(model, groups[1])
+    head = find_warning(content, "interrupted")["head"]
+    assert read(head, content) == "The search ended early (the time limit was reached)."
+
+
+def test_what_a_user_states_is_not_found(groups):
+    model = lf.ConfirmatoryModel("X[2] -> a, b, c; Y[2] -> d, e; X -> Y", n_starts=2).fit(groups[1])
+    content = make_content(model)
+    assert "The model has 2 hidden variables" in read(content["words"]["paragraphs"][0], content)
+
+
+def test_models_of_equal_bic(groups):
+    model, data = groups
+    bic = model.bic_ + 0.2
+    other = {"name": "Twin", "detail": None, "n_parameters": 1, "log_likelihood": 0.0, "bic": bic}
+    content = make_content(with_record(model, comparisons=[other]), data)
+    text = read(content["words"]["paragraphs"][2], content)
+    assert "is practically equal to that of the best other model tried (Twin);" in text
+
+
+def test_one_pair_that_is_judged():
+    data = lf.datasets.load("hiv-tests").select(["A", "B"])
+    content = make_content(lf.ChowLiu().fit(data), data)
+    text = read(content["words"]["paragraphs"][2], content)
+    assert "The only pair of columns that can be judged is as the model expects." in text

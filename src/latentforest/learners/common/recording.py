@@ -60,10 +60,20 @@ def make_record(learner: NetworkLearner, table: Dataset) -> Record:
         bic=learner.bic_,
         seconds=learner.seconds_,
         interrupted=learner.interrupted_,
+        stopped=_say_stopped(learner),
         converged=getattr(monitor, "converged", None),
         history=list(learner.history_.rows()),
         notes=learner.notes_,
     )
+
+
+def _say_stopped(learner: NetworkLearner) -> str | None:
+    """Why a fit ended early; those without searches do not say it, but their time tells."""
+    stopped: str | None = getattr(learner, "stopped_", None)
+    limit = learner.time_limit
+    if stopped is None and not learner.interrupted_ and limit is not None:
+        return "the time limit was reached" if learner.seconds_ >= limit else None
+    return stopped
 
 
 def describe_table(table: Dataset) -> dict[str, Any]:

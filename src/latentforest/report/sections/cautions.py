@@ -68,13 +68,16 @@ def _warn(
 
 def _warn_of_interruption(subject: Subject, content: Content) -> dict[str, Any] | None:
     record = subject.record
-    if record is None or not record.interrupted:
+    if record is None or not (record.interrupted or record.stopped):
         return None
+    why = "" if record.interrupted else f" ({record.stopped})"
     text = (
         "This is the best model until then; a longer search may find a better one. The seed does "
         "not tell where it ended."
     )
-    return _warn("interrupted", "The search was interrupted.", text, "reproduce", None, "Run again")
+    return _warn(
+        "interrupted", f"The search ended early{why}.", text, "reproduce", None, "Run again"
+    )
 
 
 def _warn_of_convergence(subject: Subject, content: Content) -> dict[str, Any] | None:

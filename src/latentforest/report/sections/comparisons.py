@@ -23,7 +23,15 @@ MOST_CLASSES = 12
 FALLS = 2  # numbers of classes without a better BIC after which no more are tried
 SHARE = 0.5  # of the time that is left, for bridged islands
 AGAIN = 5  # fits of the same latent class model with other seeds
-REPEATED = ("covariance", "prior", "max_iterations", "tolerance", "accelerate", "n_starts")
+REPEATED = (
+    "covariance",
+    "prior",
+    "max_iterations",
+    "tolerance",
+    "accelerate",
+    "n_starts",
+    "direct_effects",
+)
 
 Say = Callable[[str], None]
 Row = dict[str, Any]
@@ -131,6 +139,8 @@ class _Comparisons:
 
     def fit_again(self, record: Record, n_states: int) -> None:
         """Fit the same latent class model with other seeds, to see whether it is found again."""
+        if record.settings.get("direct_effects") == "auto":
+            return  # another seed may find others, which is another model
         settings = {name: value for name, value in record.settings.items() if name in REPEATED}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LatentForestWarning)

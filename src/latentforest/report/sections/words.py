@@ -11,7 +11,6 @@ from latentforest.report.wording import (
     Span,
     count,
     join_spans,
-    pluralize,
     singularize,
     write_number,
     write_seconds,
@@ -96,7 +95,8 @@ def _say_found(subject: Subject, content: Content) -> list[Span]:
 
 def _begin_found(subject: Subject) -> list[Span]:
     learner = None if subject.record is None else subject.record.learner
-    return ["The model has "] if learner is None else [f"{learner} found "]
+    is_found = learner not in (None, "ConfirmatoryModel")
+    return [f"{learner} found "] if is_found else ["The model has "]
 
 
 def _say_classes(subject: Subject) -> list[Span]:
@@ -228,17 +228,18 @@ def _compare_models(models: Sequence[Content]) -> list[str]:
         ]
     best = max(others, key=lambda each: each["bic"])
     text = f"BIC, which weighs fit against the number of parameters, is {_compare(this, best)}"
-    text += f" that of the best other model tried ({best['name']})"
+    text += f"that of the best other model tried ({best['name']})"
     plain = next((each for each in others if each["name"] == "Independence"), None)
     if plain is not None and plain is not best:
-        text += f" and {_compare(this, plain)} if the columns were independent"
+        text += f" and {_compare(this, plain, 'what it would be ')}if the columns were independent"
     return [text + "; higher is better."]
 
 
-def _compare(this: Content, other: Content) -> str:
+def _compare(this: Content, other: Content, what: str = "") -> str:
     gap = this["bic"] - other["bic"]
-    way = "higher" if gap >= 0 else "lower"
-    return f"{write_number(abs(gap))} {way} than"
+    if abs(gap) < 0.5:
+        return f"practically equal to {what}"
+    return f"{write_number(abs(gap))} {'higher' if gap > 0 else 'lower'} than "
 
 
 def _word_test(goodness: Content | None) -> list[str]:
@@ -259,9 +260,9 @@ def _count_residuals(residuals: Content | None) -> list[str]:
         return []
     high, judged = residuals["n_high"], residuals["n_judged"]
     if not high:
-        pairs = pluralize(
-            judged, "the only pair of columns", f"all {write_number(judged)} pairs of columns"
-        )
+        if judged == 1:
+            return ["The only pair of columns that can be judged is as the model expects."]
+        pairs = f"all {write_number(judged)} pairs of columns"
         return [f"Of {pairs} that can be judged, none departs far from what the model expects."]
     still = "departs" if high == 1 else "depart"
     return [
