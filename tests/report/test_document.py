@@ -37,8 +37,11 @@ def test_pages_and_data_are_written(model, tmp_path):
 
 
 def test_other_files_are_refused(model, tmp_path):
-    with pytest.raises(ParameterError, match=r"must end in \.html or \.json"):
-        lf.report(model, DATA, tmp_path / "report.pdf")
+    told = []
+    for path in (tmp_path / "report.pdf", 5):
+        with pytest.raises(ParameterError, match=r"must end in \.html or \.json"):
+            lf.report(model, DATA, path, compare=20, progress=told.append)
+    assert not told
 
 
 def test_the_same_page_every_time(model):

@@ -44,17 +44,20 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page (.html), or the content (.json)."""
-        name = Path(path).name.lower()
-        if name.endswith(DATA):
-            write_atomically(path, self.to_json() + "\n")
-        elif name.endswith(PAGES):
-            write_atomically(path, self.html)
-        else:
-            raise ParameterError(f"path must end in .html or .json, got {os.fspath(path)!r}")
+        is_data = _check_path(path).endswith(DATA)
+        write_atomically(path, self.to_json() + "\n" if is_data else self.html)
 
     def __repr__(self) -> str:
         n = len(self.content["words"]["warnings"])
         return f"Report({self.content['title']!r}, {n} warning{'' if n == 1 else 's'})"
+
+
+def _check_path(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file in small letters, if it is one that can be written."""
+    name = Path(path).name.lower() if isinstance(path, str | os.PathLike) else ""
+    if not name.endswith(DATA + PAGES):
+        raise ParameterError(f"path must end in .html or .json, got {path!r}")
+    return name
 
 
 def write_json(content: dict[str, Any]) -> str:
@@ -118,6 +121,8 @@ def report(
     >>> found.content["words"]["paragraphs"][0][0]
     {'strong': '428 patients'}
     """
+    if path is not None:
+        _check_path(path)  # before other models are fitted
     content = make_content(
         model,
         data,
