@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.special import ndtr, stdtr
 
 from common import print_table
 from latentforest import LatentClass
@@ -31,9 +31,9 @@ class Case:
     """Two learners and the tables they meet.
 
     ``kind`` is how a learner goes about its pairs: ``joint`` models them all; ``choose`` only those
-    for which BIC is in favour; ``coin`` takes its own or the other's, anew for every fold; ``alone``
-    is ``joint`` against a learner that models all columns one by one. Strengths of the pairs are
-    functions of rows and folds.
+    for which BIC is in favour; ``coin`` takes its own or the other's, anew for every fold;
+    ``alone`` is ``joint`` against a learner that models all columns one by one; ``shift`` draws
+    differences without a learner. Strengths of the pairs are functions of rows and folds.
     """
 
     name: str
@@ -91,7 +91,10 @@ def draw_differences(case: Case, n: int, k: int, random: np.random.Generator) ->
         return draw_shifted(n, k, random)
     strength = case.strength(n, k)
     strengths = np.repeat([strength, strength + case.advantage / np.sqrt(n)], case.n_pairs)
-    cells = [random.choice(s * s, n, p=make_cells(each, s)) for each in strengths]
+    cells = [
+        np.searchsorted(np.cumsum(make_cells(each, s))[:-1], random.random(n), side="right")
+        for each in strengths
+    ]
     place = (np.arange(n) * k // n * n_pairs + np.arange(n_pairs)[:, None]) * s * s + cells
     counts = np.bincount(place.ravel(), minlength=k * n_pairs * s * s).reshape(k, n_pairs, s * s)
     train = (counts.sum(0) - counts).astype(float)
@@ -113,21 +116,26 @@ def draw_shifted(n: int, k: int, random: np.random.Generator) -> np.ndarray:
     return random.normal(size=n) + np.repeat(shifts, n // k)
 
 
+@cache
+def make_parts(n: int, k: int) -> FoldParts:
+    """Folds of equal size, one after another."""
+    folds = np.arange(n) * k // n
+    return FoldParts.from_weights([(folds == fold) * 1.0 for fold in range(k)], range(k))
+
+
 def list_rules(gaps: np.ndarray, k: int) -> dict[str, float]:
     """p-values of all rules for the differences of one table."""
     n = len(gaps)
-    folds = np.repeat(np.arange(k), n // k)
-    parts = FoldParts.from_weights([(folds == fold) * 1.0 for fold in range(k)], range(k))
     mean, by_rows = gaps.mean(), gaps.var() * k / n
     by_folds = gaps.reshape(k, -1).mean(1).var(ddof=1)
     larger = max(by_rows, by_folds)
 
     def judge(variance: float, df: float = np.inf) -> float:
         z = abs(mean) / np.sqrt(variance) if variance > 1e-24 else 0.0
-        return float(2 * (t.sf(z, df) if np.isfinite(df) else norm.sf(z)))
+        return float(2 * (stdtr(df, -z) if np.isfinite(df) else ndtr(-z)))
 
     return {
-        "library": parts.estimate(gaps).p,
+        "library": make_parts(n, k).estimate(gaps).p,
         "larger, overlap once": judge(larger * (1 / k + 1 / (k - 1))),
         "larger, once, t": judge(larger * (1 / k + 1 / (k - 1)), k - 1),
         "larger, overlap 1.5": judge(larger * (1 / k + 1.5 / (k - 1))),
@@ -172,14 +180,13 @@ def simulate(n_tables: int, seed: int) -> None:
     ]
     print_table(f"Share of p < {LEVEL} in {n_tables:,} tables", rows)
     rules = list(rows[0])[3:]
-    names = {"highest level": CASES, **{case.name: [case] for case in POWER}}
-    chosen = {
-        label: [r for r in rows if r["case"] in {c.name for c in cases}]
-        for label, cases in names.items()
-    }
+    equal = [row for row in rows if row["case"] in [case.name for case in CASES]]
     summary = [
-        {"rule": rule, "highest level": max(r[rule] for r in chosen["highest level"])}
-        | {c.name: float(np.mean([r[rule] for r in chosen[c.name]])) for c in POWER}
+        {"rule": rule, "highest level": max(row[rule] for row in equal)}
+        | {
+            case.name: float(np.mean([row[rule] for row in rows if row["case"] == case.name]))
+            for case in POWER
+        }
         for rule in rules
     ]
     print_table("Highest level, mean power", summary)
