@@ -136,10 +136,8 @@ def list_rules(gaps: np.ndarray, k: int) -> dict[str, float]:
 
     return {
         "library": make_parts(n, k).estimate(gaps).p,
-        "larger, overlap once": judge(larger * (1 / k + 1 / (k - 1))),
-        "larger, once, t": judge(larger * (1 / k + 1 / (k - 1)), k - 1),
-        "larger, overlap 1.5": judge(larger * (1 / k + 1.5 / (k - 1))),
-        "larger, overlap twice": judge(larger * (1 / k + 2 / (k - 1))),
+        **{f"larger, {m:g}": judge(larger * (1 / k + m / (k - 1))) for m in (1, 1.5, 2, 2.5, 3)},
+        "larger, 1, t": judge(larger * (1 / k + 1 / (k - 1)), k - 1),
         "corrected t of folds": judge(by_folds * (1 / k + 1 / (k - 1)), k - 1),
         "t of rows": judge(by_rows / k, n - 1),
     }
@@ -149,7 +147,7 @@ CASES = [
     Case("nothing to find", "joint", 4, 3, lambda n, k: 0.0),
     Case("different models", "joint", 1, 3, lambda n, k: 0.4),
     *(
-        Case(f"BIC chooses {m} of {s} states, {f:g}", "choose", m, s, threshold(f, s))
+        Case(f"BIC chooses among {m} of {s} states, {f:g}", "choose", m, s, threshold(f, s))
         for m, s in ((1, 3), (4, 3), (2, 2))
         for f in (0.9, 1.0, 1.1, 1.25)
     ),

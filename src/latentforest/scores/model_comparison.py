@@ -54,11 +54,11 @@ class ModelComparison:
         One row for each pair: mean difference of the predictive log-likelihood per row (positive
         if the first model is better), its standard error, Vuong's z and p; z and p after his
         correction for the numbers of parameters, which is for rows that both were fitted to; the
-        one of these p that is called for, after Holm's correction for the number of pairs; the p-value of the
-        hypothesis that models fitted to these rows are the same, by the variance of the
-        differences, without which his other tests do not hold; the number of columns that
-        both have, which the difference is of; rows that have values which only one of them knows,
-        and which were hidden from both; rows that are impossible under one of them, which are left
+        one of these p that is called for, after Holm's correction for the number of pairs; the
+        p-value of the hypothesis that models fitted to these rows are the same, by the variance of
+        the differences, without which his other tests do not hold; the number of columns that both
+        have, which the difference is of; rows that have values which only one of them knows, and
+        which were hidden from both; rows that are impossible under one of them, which are left
         out.
     structures
         One row for each pair: edges in common and of one model alone, latent variables being the
