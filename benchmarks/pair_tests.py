@@ -19,7 +19,7 @@ from scipy.special import ndtr, stdtr
 
 from common import print_table
 from latentforest import LatentClass
-from latentforest.benchmarking.pair_tests import FoldParts
+from latentforest.benchmarking.pair_tests import CAUTION, FoldParts
 from latentforest.datasets import generate, random_latent_class
 
 LEVEL = 0.05
@@ -135,7 +135,7 @@ def list_rules(gaps: np.ndarray, k: int) -> dict[str, float]:
         return float(2 * (stdtr(df, -z) if np.isfinite(df) else ndtr(-z)))
 
     return {
-        "library": make_parts(n, k).estimate(gaps).p,
+        "library": make_parts(n, k).estimate(gaps, CAUTION).p,
         **{f"larger, {m:g}": judge(larger * (1 / k + m / (k - 1))) for m in (1, 1.5, 2, 2.5, 3)},
         "larger, 1, t": judge(larger * (1 / k + 1 / (k - 1)), k - 1),
         "corrected t of folds": judge(by_folds * (1 / k + 1 / (k - 1)), k - 1),

@@ -74,7 +74,7 @@ def count_complete(shown):
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_ctrl_c_keeps_the_complete_folds(run, tmp_path, monkeypatch):
     path = tmp_path / "fits.jsonl"
-    slow = "lc:n_states=2,n_starts=8,tolerance=0,accelerate=false"  # half a minute for all
+    slow = "lc:n_states=2,n_starts=2000,tolerance=0"  # a minute for all folds
     arguments = ["benchmark", "role-conflict", "--learners", slow, "--folds", "200"]
     arguments += ["--checkpoint", str(path)]
     command = [sys.executable, "-m", "latentforest", *arguments]
