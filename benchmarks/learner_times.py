@@ -10,10 +10,10 @@ import warnings
 from typing import Any
 
 import statsmodels.api as sm
-from common import print_table
 from sklearn import datasets as tables
 
 import latentforest as lf
+from common import print_table
 
 LIMIT = 120  # seconds
 ANY, CATEGORICAL, CONTINUOUS = "any", "categorical", "continuous"

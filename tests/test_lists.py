@@ -3,8 +3,9 @@
 import difflib
 from pathlib import Path
 
-import lists
 import pytest
+
+import lists
 
 ROOT = Path(__file__).parents[1]
 WANTED = {str(path.relative_to(ROOT)): text for path, text in lists.derive().items()}

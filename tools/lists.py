@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import commands
-
 import latentforest
 from latentforest import learners
 from latentforest.cli.learners import name_option

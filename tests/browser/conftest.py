@@ -28,6 +28,7 @@ def page(browser):
     page = Page(browser)
     page.resize(1280)
     yield page
+    page.run("localStorage.clear()")  # names and colours that the reader chose
     page.close()
 
 

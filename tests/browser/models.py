@@ -72,11 +72,17 @@ def make_topics(n_latents=65, n_columns=344):
 
 def make_hostile():
     """Names and values that a page might obey."""
-    names = ("<img src=x onerror=alert(1)>", "</script><b>x", "\x1b[31m", "\u202eevil", "long " * 2000)
+    names = (
+        "<img src=x onerror=alert(1)>",
+        "</script><b>x",
+        "\x1b[31m",
+        "\u202eevil",
+        "long " * 2000,
+    )
     variables = [Variable.hidden("<b>Y</b>", 2)]
     variables += [Variable(name, ("<i>0</i>", "=cmd()")) for name in names]
     tables = {name: [[0.9, 0.1], [0.2, 0.8]] for name in names} | {"<b>Y</b>": [0.4, 0.6]}
-    return Network.from_tables(variables, {name: "<b>Y</b>" for name in names}, tables)
+    return Network.from_tables(variables, dict.fromkeys(names, "<b>Y</b>"), tables)
 
 
 def list_contents():

@@ -37,7 +37,9 @@ def press_key(page, key):
 
 def shown(page, identity, code):
     """The percentage beside a bar in "Ask"."""
-    return page.run(f"document.querySelector('[data-key=\"set-{identity}-{code}\"] .number').textContent")
+    return page.run(
+        f"document.querySelector('[data-key=\"set-{identity}-{code}\"] .number').textContent"
+    )
 
 
 def wait_for(path):
@@ -101,7 +103,9 @@ def test_answers_are_those_of_the_library(page, pages):
         for code, share in enumerate(network.query(name, known).values):
             assert shown(page, find(content, name), code) == run("formatFinePercent", share)
     share = float(network.query(list(known)).values[2, 1])
-    assert page.run("document.querySelector('.probability').textContent") == run("formatRare", share)
+    assert page.run("document.querySelector('.probability').textContent") == run(
+        "formatRare", share
+    )
     line = page.run("document.getElementById('picture-evidence').textContent")
     assert "Car, premium = 2; Fire, number = 1" in line
     press_key(page, "clear")

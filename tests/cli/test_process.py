@@ -16,7 +16,7 @@ import latentforest as lf
 from latentforest.cli.progress import show_progress
 from latentforest.data import write_table
 from latentforest.datasets.generate import generate, random_latent_class
-from latentforest.learners.progress import PlainLines
+from latentforest.learners.common.progress import PlainLines
 
 COMMAND = [sys.executable, "-m", "latentforest"]
 
@@ -115,8 +115,10 @@ def test_an_interruption_that_python_drops_comes_again():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_at_the_very_end_changes_nothing(number):
     code = (
-        "import atexit, os, sys; from latentforest.__main__ import run\n"
-        f"atexit.register(lambda: os.kill(os.getpid(), {int(number)}))\n"
+        "import os, sys; from latentforest.__main__ import run\n"
+        "class Last:\n"
+        f"    def __del__(self, kill=os.kill, me=os.getpid()): kill(me, {int(number)})\n"
+        "last = Last()  # its end comes when Python has given up its handlers of signals\n"
         "sys.argv = ['latentforest', '--version']; run()"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

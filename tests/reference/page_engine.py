@@ -46,6 +46,6 @@ def ask_page(content, evidence, which="reported"):
     arguments = (content["model"], content["variables"], list(evidence.items()), which)
     texts = ", ".join(json.dumps(argument) for argument in arguments)
     found = json.loads(open_engine().eval(f"answerPage({texts})"))
-    answers = {place: shares for place, shares in found["shares"]}
+    answers = dict(found["shares"])
     answers |= {place: (one["mean"], one["sd"]) for place, one in found["mixtures"]}
     return found["log"], answers

@@ -60,7 +60,7 @@ def make_hostile():
     variables += [Variable(name, ("<i>0</i>", f"{name[:40]}1")) for name in HOSTILE]
     tables = {"<b>Y</b>": [0.4, 0.6]}
     tables |= {name: [[0.9, 0.1], [0.2, 0.8]] for name in HOSTILE}
-    return Network.from_tables(variables, {name: "<b>Y</b>" for name in HOSTILE}, tables)
+    return Network.from_tables(variables, dict.fromkeys(HOSTILE, "<b>Y</b>"), tables)
 
 
 @pytest.fixture(scope="module")

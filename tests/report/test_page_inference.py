@@ -96,8 +96,8 @@ def test_reported_and_predictive_parameters(which):
 def test_a_learned_model():
     data = datasets.load("hiv-tests")
     network = LatentClass(2, random_state=0).fit(data).network_
-    check(network, {name: 1 for name in network.observed[:3]})
-    check(network, {name: 1 for name in network.observed[:3]}, "predictive")
+    check(network, dict.fromkeys(network.observed[:3], 1))
+    check(network, dict.fromkeys(network.observed[:3], 1), "predictive")
 
 
 def test_what_cannot_occur_has_no_answers():

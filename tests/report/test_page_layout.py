@@ -15,7 +15,8 @@ const layForTest = (content, width) => {
   const lay = (open) => {
     const isOpen = (node) => open.has(node.id);
     const parts = { nColumns, isOpen, isListed: () => false };
-    const height = (node) => 22 + 14 * breakName(content.variables[node.id].label, 92, measure).length;
+    const name = (node) => breakName(content.variables[node.id].label, 92, measure);
+    const height = (node) => 22 + 14 * name(node).length;
     return layForest(forest.trees, {
       width, card: 104, isOpen, edgeWidth: (link) => Math.max(0.8, 11 * link.bits),
       cardHeight: height,
@@ -137,7 +138,8 @@ def test_columns_between_columns_become_cards():
 
 LAY_DAG = """
 const layDagForTest = (ids, arcs) => {
-  const { nodes, routes, width, height } = layDag(ids, arcs, { card: 104, gap: 40, cardHeight: () => 36 });
+  const style = { card: 104, gap: 40, cardHeight: () => 36 };
+  const { nodes, routes, width, height } = layDag(ids, arcs, style);
   return {
     width, height, nodes: nodes.map((node) => [node.id, node.x, node.y - 18, 104, 36]),
     arcs: routes.map(({ arc, route }) => [arc.from, arc.to, route[0].x, route[route.length - 1].x]),

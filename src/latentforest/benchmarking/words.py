@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from latentforest.benchmarking.pair_tests import CAUTION
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.scores.comparison_words import LEVEL, describe_number, describe_p
 
 _SAME = 1e-6  # difference per row below which learners say the same

@@ -40,7 +40,7 @@ MIN_CELLS = {"bar": 96.0, "heat": 42.0, "tint": 14.0}
 
 
 @dataclass(frozen=True)
-class _Table:
+class _ProfileTable:
     """What is drawn."""
 
     title: str
@@ -93,8 +93,8 @@ def profile(
     >>> import latentforest as lf
     >>> model = lf.LatentClass(2, random_state=0).fit(lf.datasets.load("hiv-tests"))
     >>> ax = lf.plots.profile(model, "class")
-    >>> ax.texts[0].get_text()
-    'class'
+    >>> [text.get_text() for text in ax.texts[:2]]
+    ['A + D', 'class · 2 states']
     """
     network = find_network(model)
     name = choose_latent(network, latent)
@@ -106,7 +106,7 @@ def profile(
 
 def _collect(
     network: Network, latent: str, data: Any, columns: Sequence[str] | None, most: int
-) -> _Table:
+) -> _ProfileTable:
     blocks, n_left, left = list_blocks(network, latent, columns, most)
     states, sizes = name_states(network, latent), network.query(latent).tolist()
     counts = None
@@ -119,10 +119,10 @@ def _collect(
         footer = f"{n_left:,} more {are} {write_bits(left)} bits{' each' * (n_left > 1)}."
     text = name_variables(network)[latent]
     note = f"{len(states):,} states" if text == latent else f"{latent} · {len(states):,} states"
-    return _Table(text, note, states, sizes, counts, blocks, footer)
+    return _ProfileTable(text, note, states, sizes, counts, blocks, footer)
 
 
-def _draw(table: _Table, measure: Measure, width: float) -> Picture:
+def _draw(table: _ProfileTable, measure: Measure, width: float) -> Picture:
     """Lay the table out."""
     n_states = len(table.states)
     form = "bar" if n_states <= BAR_STATES else "heat" if n_states <= HEAT_STATES else "tint"
@@ -153,7 +153,7 @@ class ProfilePen:
         self.first, self.cell = first, cell
         self.gap = CELL_GAP if form == "bar" else 2.0
 
-    def draw_head(self, table: _Table) -> float:
+    def draw_head(self, table: _ProfileTable) -> float:
         """Title, names and sizes of the states, heads of the columns; returns where it ends."""
         add, right = self.picture.add, self.picture.width - MARGIN
         title = shorten(table.title, 0.6 * right, self.measure, 19.0, bold=True)
@@ -172,7 +172,7 @@ class ProfilePen:
         self._rule(y + 2, palette.RULE)
         return y + 4
 
-    def _draw_states(self, table: _Table, y: float) -> int:
+    def _draw_states(self, table: _ProfileTable, y: float) -> int:
         """Bars of the sizes with names below; returns the number of lines of text."""
         colours = palette.ramp(palette.STATES, len(table.states))
         biggest = max(table.sizes)

@@ -24,7 +24,7 @@ from latentforest.model.pictures.shapes import (
     shorten,
     wrap,
 )
-from latentforest.model.pictures.sketch import Sketch, sketch_network
+from latentforest.model.pictures.sketch import GraphSketch, sketch_network
 from latentforest.plots.canvas import draw_shapes
 from latentforest.plots.models import find_network, read_rows
 from latentforest.scores.residuals import compare_pairs
@@ -114,7 +114,7 @@ def _collect(network: Network, data: Any) -> _Triangle:
     return _Triangle(texts, values[np.ix_(order, order)], judged[np.ix_(order, order)], notes)
 
 
-def order_columns(sketch: Sketch) -> list[str]:
+def order_columns(sketch: GraphSketch) -> list[str]:
     """Columns as they hang together: those of a variable, then its branches, strongest first."""
     order: dict[str, None] = {}
     for names in sketch.components():

@@ -28,6 +28,8 @@ OPERATORS = {
     "ND": "a hidden variable less",
     "SD": "one state less",
     "NR": "moved",
+    "PO": "columns joined",
+    "UP": "columns taken apart",
 }
 PHASES = {"expand": palette.VALUES[0], "adjust": palette.COLUMN_BAR, "simplify": palette.VALUES[1]}
 

@@ -167,14 +167,23 @@ def _write_heads(content: Mapping[str, Any]) -> dict[str, str]:
         picture = f"{edges:,} {'link' if edges == 1 else 'links'} between {over}"
     else:
         picture = over
-    table, rows = content["table"], content["rows"]
-    shown = table["n_rows"] if table else rows["n_rows"] if rows else 0
     return {
         "picture": f"The picture: {picture}",
         "how": _explain_picture(content, latents, edges),
-        "rows": f"The {shown:,} {make_label(content['noun'])}",
+        "rows": _count_rows(content),
         "one": _single(content["noun"]),
     }
+
+
+def _count_rows(content: Mapping[str, Any]) -> str:
+    table = content["table"]
+    if table is None:
+        return "The rows"
+    noun = make_label(content["noun"])
+    if not table["is_weighted"]:
+        return f"The {table['n_rows']:,} {noun}"
+    weight = f"{table['total_weight']:,.1f}".removesuffix(".0")
+    return f"{weight} {noun} in {table['n_rows']:,} weighted rows"
 
 
 def _explain_picture(content: Mapping[str, Any], latents: int, edges: int) -> str:

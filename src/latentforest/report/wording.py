@@ -58,17 +58,19 @@ def write_seconds(value: float) -> str:
 
 
 def write_small(value: float) -> str:
-    """Write a positive number with two digits that mean something.
+    """Write a number with the digits that mean something.
 
     Examples
     --------
-    >>> write_small(47.51), write_small(0.0471), write_small(1234.5)
-    ('47.5', '0.047', '1,234')
+    >>> write_small(47.51), write_small(0.0471), write_small(1234.5), write_small(0.0)
+    ('47.5', '0.047', '1,234', '0')
     """
-    if value == 0 or not math.isfinite(value):
-        return str(value) if value else "0"
-    digits = max(0, 1 - math.floor(math.log10(abs(value))))
-    return write_number(value, min(digits, 1) if abs(value) >= 1 else digits)
+    size = abs(value)
+    if size == 0.0:
+        return "0"
+    if size >= 1.0:
+        return write_number(value, 0 if size >= 100.0 else 1)
+    return write_number(value, 1 - math.floor(math.log10(size)))
 
 
 def count(number: float, noun: str, plural: str | None = None) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.ties import find_best, is_higher
 
 LEVEL = 0.05  # p-values below it count as differences

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from latentforest.data.table import Table
-from latentforest.data.table_groups import TableGroup
+from latentforest.data.results.table import Table
+from latentforest.data.results.table_groups import TableGroup
 from latentforest.errors import ParameterError
 from latentforest.scores.compared_models import (
     ComparedModel,

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
+from latentforest.inference.association.pair_tables import TreeTables, is_tree_like
 from latentforest.inference.engine import make_engine
 from latentforest.inference.forest import PatternedData, require_categorical
-from latentforest.inference.pair_tables import TreeTables, is_tree_like
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 from latentforest.model.network import Network
 from latentforest.scores.effective_dimension import with_gaps
-from latentforest.scores.pair_counts import PairCounts
 from latentforest.scores.saturated import MAX_CELLS, all_cells, count_cells, fit_saturated
+from latentforest.scores.state_counts import StateCounts
 
 BLOCK_STATES = 512  # of columns that are compared with all columns at once
 LEAST_EXPECTED, FEW_EXPECTED, SMALL_SHARE = 1.0, 5.0, 0.2  # rows of cells that can be judged
@@ -116,9 +116,9 @@ class PairResiduals(NamedTuple):
 
     @property
     def judged(self) -> BoolArray:
-        """Whether there are rows enough: no cell expects fewer than one, few fewer than five."""
-        judged: BoolArray = (self.smallest >= LEAST_EXPECTED) & (self.small_shares <= SMALL_SHARE)
-        return judged
+        """Whether there are rows enough to judge a pair, ``(n_pairs,)``."""
+        found: BoolArray = (self.smallest >= LEAST_EXPECTED) & (self.small_shares <= SMALL_SHARE)
+        return found
 
 
 def compute_bivariate_residuals(network: Network, data: PatternedData | Dataset) -> Table:
@@ -179,7 +179,7 @@ def compare_pairs(network: Network, dataset: Dataset) -> PairResiduals:
     n, pairs = len(names), np.triu_indices(len(names), 1)
     found = np.zeros((4, n, n))
     if n > 1:
-        counts, expect = PairCounts(dataset.select(names)), _expectation(network, names)
+        counts, expect = StateCounts(dataset.select(names)), _expectation(network, names)
         for low, high in _cut(counts.edges):
             found[:, low:high] = _compare_block(counts, expect(low, high), low, high)
     residuals, signs, smallest, shares = (part[pairs] for part in found)
@@ -195,8 +195,8 @@ def _cut(edges: AnyArray) -> Iterator[tuple[int, int]]:
         low = max(low + 1, high)
 
 
-def _compare_block(counts: PairCounts, chances: FloatArray, low: int, high: int) -> FloatArray:
-    """Compare some columns with all: residual, sign, smallest expected count, share of small."""
+def _compare_block(counts: StateCounts, chances: FloatArray, low: int, high: int) -> FloatArray:
+    """Compare some columns with all: residual, sign, smallest count, share of small counts."""
     edges = counts.edges
     sizes = np.diff(edges)
     some, starts, ends = sizes[low:high], edges[low:high] - edges[low], edges[:-1]
@@ -218,12 +218,17 @@ def _compare_block(counts: PairCounts, chances: FloatArray, low: int, high: int)
     # A state that neither the table nor the network has makes no cells.
     either = (expected > 0) | (observed > 0)
     can_occur = np.outer(either.any(axis=1), either.any(axis=0))
-    n_cells = np.maximum(add_up(can_occur.astype(float)), 1.0)
     n_small = add_up((can_occur & (expected < FEW_EXPECTED)).astype(float))
-    counted = np.where(can_occur, expected, np.inf)
-    lows = np.minimum.reduceat(np.minimum.reduceat(counted, starts, axis=0), ends, axis=1)
-    smallest = np.where(can_vary & np.isfinite(lows), lows, 0.0)
-    return np.stack([residuals, signs, smallest, n_small / n_cells])
+    shares = n_small / np.maximum(add_up(can_occur.astype(float)), 1.0)
+    smallest = _find_smallest(np.where(can_occur, expected, np.inf), starts, ends)
+    return np.stack([residuals, signs, np.where(can_vary, smallest, 0.0), shares])
+
+
+def _find_smallest(cells: FloatArray, starts: AnyArray, ends: AnyArray) -> FloatArray:
+    """Smallest number of the two-way table of each pair; zero if it has no cells."""
+    lows = np.minimum.reduceat(np.minimum.reduceat(cells, starts, axis=0), ends, axis=1)
+    found: FloatArray = np.where(np.isfinite(lows), lows, 0.0)
+    return found
 
 
 def _expectation(network: Network, names: tuple[str, ...]) -> Callable[[int, int], FloatArray]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from latentforest.model.pictures.placing import Card, Leaf, PlacedTree, hang, place
 from latentforest.model.pictures.shapes import SIZE, Measure
-from latentforest.model.pictures.sketch import Sketch
+from latentforest.model.pictures.sketch import GraphSketch
 
 OPEN_COLUMNS = 60  # up to here everything is shown
 LISTED_COLUMNS = 80  # up to here the columns of a card are listed, then one line has their names
@@ -19,7 +19,7 @@ WIDEST = 2.5  # times the page: a tree that is open, and so deep, is folded afte
 
 
 def place_component(
-    sketch: Sketch, names: Sequence[str], measure: Measure, width: float
+    sketch: GraphSketch, names: Sequence[str], measure: Measure, width: float
 ) -> PlacedTree:
     """Place a component; fold branches if there are too many columns, or it is too deep."""
     if sketch.n_columns <= OPEN_COLUMNS:
@@ -36,7 +36,7 @@ def place_component(
 
 
 def _open_some(
-    sketch: Sketch, names: Sequence[str], measure: Measure, room: tuple[float, float]
+    sketch: GraphSketch, names: Sequence[str], measure: Measure, room: tuple[float, float]
 ) -> PlacedTree:
     """Open the branch with the most information in it while the drawing fits; repeat."""
     holdings = _sum_up(hang(sketch, names, measure))
@@ -66,7 +66,9 @@ def _sum_up(cards: list[Card]) -> dict[str, tuple[float, int]]:
     return found
 
 
-def _prune(sketch: Sketch, names: Sequence[str], measure: Measure, is_open: set[str]) -> list[Card]:
+def _prune(
+    sketch: GraphSketch, names: Sequence[str], measure: Measure, is_open: set[str]
+) -> list[Card]:
     """Hang the component without what is folded."""
     cards = hang(sketch, names, measure)
     holdings, best = _sum_up(cards), _find_strongest(cards)

@@ -24,7 +24,7 @@ from latentforest.model.pictures.shapes import (
     Shape,
     wrap,
 )
-from latentforest.model.pictures.sketch import Sketch
+from latentforest.model.pictures.sketch import GraphSketch
 
 MOST = 100  # variables that are drawn
 NARROW_CARD, WIDE_CARD = 84.0, 146.0
@@ -34,7 +34,7 @@ WAY_HEIGHT = 12.0  # room of an arc that passes a layer
 MARGIN = 12.0
 
 
-def draw_graph(sketch: Sketch, measure: Measure, width: float = 0.0) -> Picture:
+def draw_graph(sketch: GraphSketch, measure: Measure, width: float = 0.0) -> Picture:
     """Draw a network with arrows; of very many variables those with the strongest arcs."""
     shown, n_left_out = _choose(sketch)
     parents: dict[str, list[str]] = {name: [] for name in shown}
@@ -73,7 +73,7 @@ def draw_graph(sketch: Sketch, measure: Measure, width: float = 0.0) -> Picture:
     return picture
 
 
-def _choose(sketch: Sketch) -> tuple[list[str], int]:
+def _choose(sketch: GraphSketch) -> tuple[list[str], int]:
     """The variables that are drawn, and how many are not."""
     names = list(sketch.nodes)
     if len(names) <= MOST:
@@ -100,7 +100,7 @@ def _sort_topologically(parents: dict[str, list[str]]) -> list[str]:
     return list(order)
 
 
-def _make_card(sketch: Sketch, name: str, measure: Measure, width: float) -> Card:
+def _make_card(sketch: GraphSketch, name: str, measure: Measure, width: float) -> Card:
     lines = wrap(sketch.nodes[name].text, width - 2 * CARD_MARGIN, measure, 2, SIZE, bold=True)
     return Card(name, lines, width, tag=find_tag(sketch.nodes[name], width, measure))
 

@@ -18,7 +18,7 @@ from latentforest.model.pictures.shapes import (
     cut_bar,
     draw_density,
 )
-from latentforest.model.pictures.sketch import Sketch
+from latentforest.model.pictures.sketch import GraphSketch
 
 MARGIN = 12.0
 SHARES = (0.5, 0.3, 0.2)
@@ -32,7 +32,7 @@ class KeyEntry:
     draw: Callable[[float, float], list[Shape]]
 
 
-def _list_entries(sketch: Sketch, scale: Scale, measure: Measure) -> list[KeyEntry]:
+def _list_entries(sketch: GraphSketch, scale: Scale, measure: Measure) -> list[KeyEntry]:
     """Entries for what occurs in a picture."""
     nodes = sketch.nodes.values()
     entries = []
@@ -92,7 +92,7 @@ def _draw_bracket(x: float, y: float) -> list[Shape]:
     return [Curve(((x + 1, y - 9), (x + 1, y + 9)), 1.5, palette.COLUMN_EDGE, True)]
 
 
-def draw_key(picture: Picture, sketch: Sketch, measure: Measure, y: float) -> float:
+def draw_key(picture: Picture, sketch: GraphSketch, measure: Measure, y: float) -> float:
     """Explain the marks in lines below the picture; returns where it ends."""
     x, row = MARGIN, 30.0
     for entry in _list_entries(sketch, Scale(sketch), measure):

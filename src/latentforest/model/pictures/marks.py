@@ -13,7 +13,7 @@ from latentforest.model.pictures.shapes import (
     cut_bar,
     draw_density,
 )
-from latentforest.model.pictures.sketch import Sketch, SketchNode
+from latentforest.model.pictures.sketch import GraphSketch, SketchNode
 
 THICKEST, THINNEST = 11.0, 0.8  # widths of edges
 
@@ -21,7 +21,7 @@ THICKEST, THINNEST = 11.0, 0.8  # widths of edges
 class Scale:
     """Widths of edges: linear in bits, the strongest edge thickest."""
 
-    def __init__(self, sketch: Sketch) -> None:
+    def __init__(self, sketch: GraphSketch) -> None:
         self.most = max((link.bits or 0.0 for link in sketch.links), default=0.0)
 
     def width(self, bits: float | None) -> float:
@@ -44,7 +44,7 @@ def _round_down(value: float) -> float:
     return max(step * power for step in (1, 2, 5) if step * power <= value * (1 + 1e-9))
 
 
-def draw_card(card: Card, sketch: Sketch) -> list[Shape]:
+def draw_card(card: Card, sketch: GraphSketch) -> list[Shape]:
     """Draw the frame, the name and the bar of a variable."""
     node = sketch.nodes[card.name]
     left, top = card.x - card.width / 2, card.y - card.height / 2

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from latentforest.model.pictures.names import drop_card
 from latentforest.model.pictures.shapes import SIZE, TINY, Measure, shorten, wrap
-from latentforest.model.pictures.sketch import Sketch, SketchNode, walk
+from latentforest.model.pictures.sketch import GraphSketch, SketchNode, walk
 
 CARD = 104.0  # width of a card
 WIDE_CARD = 128.0
@@ -89,7 +89,7 @@ class PlacedTree:
     bottom: float
 
 
-def find_centre(sketch: Sketch, names: Sequence[str]) -> str:
+def find_centre(sketch: GraphSketch, names: Sequence[str]) -> str:
     """The centre of a component; without latent variables one from which all others are near."""
     for name in sketch.centres:
         if name in names:
@@ -105,7 +105,7 @@ def find_centre(sketch: Sketch, names: Sequence[str]) -> str:
     return names[min(costs)[2]]
 
 
-def hang(sketch: Sketch, names: Sequence[str], measure: Measure) -> list[Card]:
+def hang(sketch: GraphSketch, names: Sequence[str], measure: Measure) -> list[Card]:
     """Hang a component on its centre; cards in the order of their distance from it."""
     centre, nodes = find_centre(sketch, names), sketch.nodes
     is_wide = sketch.n_columns <= FEW_COLUMNS or not nodes[centre].is_latent

@@ -102,7 +102,7 @@ def estimate_width(text: str, size: float, bold: bool = False) -> float:
     Examples
     --------
     >>> round(estimate_width("width", 10.0), 1)
-    26.4
+    28.2
     """
     total = sum(map(_guess, text))
     return size * total * (1.07 if bold else 1.0)
@@ -131,7 +131,7 @@ def shorten(
     Examples
     --------
     >>> shorten("a long name of a column", 60.0, estimate_width)
-    'a lo…column'
+    'a l…lumn'
     """
     text = _keep(make_label(text if len(text) <= LONGEST else _keep(text, LONGEST)), LONGEST)
     if measure(text, size, bold) <= width:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from latentforest.model.centre import find_centres
 from latentforest.model.gaussian import Mixture
-from latentforest.model.marginals import compute_marginals, compute_mixtures
 from latentforest.model.pictures.names import name_variables, shorten_columns
+from latentforest.model.questions.marginals import compute_marginals, compute_mixtures
+from latentforest.model.showing.centre import find_centres
 
 if TYPE_CHECKING:
     from latentforest.model.network import Network
@@ -44,7 +44,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Sketch:
+class GraphSketch:
     """Variables in the network's order, arcs, pouches, and centres of trees with latent ones."""
 
     nodes: Mapping[str, SketchNode]
@@ -94,7 +94,7 @@ def walk(neighbours: Mapping[str, Sequence[tuple[str, float]]], start: str) -> d
     return distances
 
 
-def sketch_network(network: Network) -> Sketch:
+def sketch_network(network: Network) -> GraphSketch:
     """Describe a network for drawing."""
     structure = network.structure
     shares = compute_marginals(structure, network.parameters)
@@ -113,7 +113,7 @@ def sketch_network(network: Network) -> Sketch:
     table = network.edge_information()
     links = (Link(row["parent"], row["child"], row["bits"]) for row in table.rows())
     centres = tuple(find_centres(structure)) if structure.is_forest else ()
-    return Sketch(nodes, tuple(links), structure.pouches, centres)
+    return GraphSketch(nodes, tuple(links), structure.pouches, centres)
 
 
 def find_range(mixtures: Sequence[Mixture]) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from latentforest.model.pictures.shapes import (
     Shape,
     wrap,
 )
-from latentforest.model.pictures.sketch import Sketch, sketch_network
+from latentforest.model.pictures.sketch import GraphSketch, sketch_network
 
 if TYPE_CHECKING:
     from latentforest.model.network import Network
@@ -58,7 +58,7 @@ def draw_network(network: Network, measure: Measure, width: float = WIDTH) -> Pi
     return picture
 
 
-def draw_forest(sketch: Sketch, measure: Measure, width: float = WIDTH) -> Picture:
+def draw_forest(sketch: GraphSketch, measure: Measure, width: float = WIDTH) -> Picture:
     """Draw the components below each other, the largest first."""
     names = sketch.components()
     trees = [
@@ -82,7 +82,7 @@ def draw_forest(sketch: Sketch, measure: Measure, width: float = WIDTH) -> Pictu
 
 
 def _list_single(
-    picture: Picture, sketch: Sketch, names: list[str], measure: Measure, y: float
+    picture: Picture, sketch: GraphSketch, names: list[str], measure: Measure, y: float
 ) -> float:
     """Name the columns that are linked to nothing."""
     text = "Linked to nothing: " + ", ".join(sketch.nodes[name].text for name in names)
@@ -95,7 +95,7 @@ def _list_single(
 class ForestPen:
     """Draws placed trees with one scale of widths."""
 
-    def __init__(self, sketch: Sketch) -> None:
+    def __init__(self, sketch: GraphSketch) -> None:
         self.sketch = sketch
         self.scale = Scale(sketch)
         self.pouches = {name: pouch for pouch in sketch.pouches for name in pouch}

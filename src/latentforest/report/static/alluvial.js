@@ -80,7 +80,7 @@ function drawAlluvial(counts, width) {
   };
   const [left, right] = [centred(rows), centred(columns)];
   const [x0, x1] = [side, width - side];
-  const svg = draw("svg", { width, height: height + 34, class: "alluvial", role: "img",
+  const svg = draw("svg", { width, height: height + 34, viewBox: `0 0 ${width} ${height + 34}`, class: "alluvial", role: "img",
     "aria-label": `How the states of ${variableName(pair.a, 60)} are spread over those of ${variableName(pair.b, 60)}` });
   const [from, into] = [[...left], [...right]];
   counts.forEach((row, i) => row.forEach((count, j) => {

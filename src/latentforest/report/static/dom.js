@@ -34,6 +34,11 @@ function draw(tag, attributes, ...children) {
   return append(element, children);
 }
 
+/** A text that may be broken after underscores and slashes. */
+function soft(text) {
+  return text.split(/(?<=[_/])(?=.)/).flatMap((part, k) => (k ? [make("wbr"), part] : [part]));
+}
+
 function fill(element, ...children) {
   element.replaceChildren();
   return append(element, children);

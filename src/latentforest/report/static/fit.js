@@ -57,7 +57,7 @@ function chartFrame(width, height, low, high, left) {
     style: { "max-width": width + "px" } });
   const bottom = height - 46;
   const pad = (high - low) * 0.06 || 1;
-  const y = (value) => bottom - (value - low + pad) / (high - low + 2 * pad) * (bottom - 10);
+  const y = (value) => bottom - (value - low + pad) / (high - low + 2 * pad) * (bottom - 18);
   for (const tick of makeTicks(low, high, 5)) {
     svg.append(draw("path", { d: `M${left} ${y(tick)}H${width}`, class: "rule" }),
       draw("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end", class: "axis" }, formatFixed(tick, 0)));
@@ -95,7 +95,7 @@ function drawClassNumbers(fit) {
     "classes of a single hidden variable"));
   const isUp = own !== null && Math.abs(y(own) - y(elbow.bic[best])) < 34;
   svg.append(placedText(`one hidden variable, ${elbow.n_states[best]} classes: ${formatFixed(elbow.bic[best], 0)}`,
-    x(best), y(elbow.bic[best]) + 20, "label", width));
+    x(best), y(elbow.bic[best]) + (isUp ? 26 : -12), "label", width));
   if (own !== null) {
     const text = `this tree, ${latentIds.length} hidden variables: ${formatFixed(own, 0)}`;
     svg.append(draw("path", { d: `M${left} ${y(own)}H${width}`, class: "own" }),

@@ -6,6 +6,7 @@ const WEAK = 0.12;
 const MOST_VALUES = 12;
 const LEAST_TELLING = 0.02;
 const MOST_COLUMNS = 12;
+const MOST_PRINTED = 7;
 const expanded = new Set();
 
 function profileForm(nStates, isSlim) {
@@ -35,7 +36,8 @@ function listValues(column, profile, form, isWhole) {
     const { shares } = variables[column.variable];
     return [shares[0] < shares[1] ? 0 : 1];
   }
-  const most = column.bits < WEAK * profile.columns[0].bits ? 1 : MOST_VALUES;
+  const part = column.bits / Math.max(profile.columns[0].bits, 1e-12);
+  const most = part < WEAK ? 1 : part < 3 * WEAK ? 4 : MOST_VALUES;
   if (isWhole || codes.length <= most) return codes;
   const telling = codes.map((code) => tellingOf(column.given[code], profile.sizes));
   const best = [...codes].sort((a, b) => telling[b] - telling[a] || b - a).slice(0, most);
@@ -165,7 +167,7 @@ function columnCells(column, profile, nRows) {
     : formatPercent(Math.min(1, column.together));
   return [
     make("th", { scope: "row", rowspan: nRows, class: "column", title: name.length > 120 ? name : null },
-      make("span", { class: "column-name" }, cutText(name, 240)), notes),
+      make("span", { class: "column-name" }, soft(cutText(name, 240))), notes),
     make("td", { rowspan: nRows, class: "tells-bar" }, make("span", { style: { "--part": part } })),
     make("td", { rowspan: nRows, class: "number tells" }, formatBits(bits)),
     make("td", { rowspan: nRows, class: "number together" }, together),
@@ -217,10 +219,11 @@ function listColumns(profile, isPrint) {
   const { columns } = profile;
   if (expanded.has(profile.latent)) return { shown: columns, more: null };
   const enough = columns.filter((one) => one.bits >= LEAST_TELLING * columns[0].bits).length;
-  const count = Math.min(Math.max(enough, 3), MOST_COLUMNS);
+  const count = Math.min(Math.max(enough, 3), isPrint ? MOST_PRINTED : MOST_COLUMNS);
   const nHidden = columns.length - count;
   if (nHidden <= 1) return { shown: columns, more: null };
-  const more = isPrint ? null : button(`${nHidden} more columns that tell less`, () => {
+  const text = `${nHidden} more columns that tell less`;
+  const more = isPrint ? make("p", { class: "note" }, text) : button(text, () => {
     expanded.add(profile.latent);
     drawProfile();
   }, { "data-key": "columns-" + profile.latent, class: "more-columns" });
@@ -237,11 +240,12 @@ function makeProfile(id, isPrint) {
     : editable(variableName(id), "Name", "name-" + id, (text) => renameVariable(id, text));
   const own = visible(variable.name) === variableName(id) ? "" : cutText(visible(variable.name), 40) + " \u00b7 ";
   const { shown, more } = listColumns(profile, isPrint);
-  const table = make("table", { class: "profile " + form + (isSlim ? " slim" : ""),
+  const isLong = shown.some((column) => variableName(column.variable).length > 60);
+  const table = make("table", { class: "profile " + form + (isLong ? " long" : ""),
     style: { "--states": profile.sizes.length } }, makeHead(profile, form, isPrint),
     shown.map((column) => make("tbody", {}, column.given
       ? categoricalRows(column, profile, form, isPrint) : continuousRow(column, profile, form))));
-  return make("div", { class: "one-profile" },
+  return make("div", { class: "one-profile " + form },
     make("div", { class: "profile-title" }, make("h3", {}, name),
       make("span", { class: "meta" }, own + countOf(variable.states.length, "state")
         + sentenceOfClarity(variable))),
@@ -255,7 +259,7 @@ function drawProfileList() {
   const list = byId("profile-list");
   const ids = content.profiles.map((profile) => profile.latent);
   keepFocus(list, () => fill(list, ids.map((id) => make("li", {},
-    button([make("span", {}, variableName(id, 70)), miniBar(id, 46)], () => openProfile(id, false),
+    button([make("span", {}, soft(variableName(id, 70))), miniBar(id, 46)], () => openProfile(id, false),
       { "aria-current": id === state.open ? "true" : null, "data-key": "list-" + id })))));
   const menu = byId("profile-menu");
   fill(menu, ids.map((id) => make("option", { value: id, selected: id === state.open },

@@ -45,14 +45,15 @@ function residualLegend(residuals, left) {
 
 function drawTriangle(residuals) {
   const n = residuals.order.length;
-  const room = byId("residual-triangle").clientWidth || 700;
+  const room = state.printWidth ? 600 : byId("residual-triangle").clientWidth || 700;
   const measure = measureIn("11px");
   const names = residuals.order.map((id) => fitText(variableName(id), Math.min(210, room / 3), measure));
   const widthAt = (size) => Math.max(...names.map((name, k) => k * size + measure(name) + 8));
   let cell = 22;
   while (cell > 11 && widthAt(cell) > room) cell -= 0.5;
   const width = widthAt(cell);
-  const svg = draw("svg", { width: Math.ceil(width), height: n * cell + 2, class: "triangle", role: "img",
+  const svg = draw("svg", { width: Math.ceil(width), height: n * cell + 2, class: "triangle",
+    viewBox: `0 0 ${Math.ceil(width)} ${n * cell + 2}`, role: "img",
     "aria-label": `Residuals of pairs of columns: ${residuals.n_high} of ${residuals.n_judged} pairs`
       + " that can be judged are above 4. The largest are in the table beside it." });
   names.forEach((name, k) => {
@@ -87,10 +88,10 @@ function explainResiduals(residuals) {
 }
 
 function makeLargest(residuals) {
-  const rows = residuals.largest.slice(0, 8).map(({ a, b, value }) => make("tr", {},
+  const rows = residuals.largest.filter((one) => one.value >= 1).slice(0, 8).map(({ a, b, value }) => make("tr", {},
     make("td", {}, variableName(a, 60)), make("td", {}, variableName(b, 60)),
     make("td", { class: "number" }, formatFixed(value, 1))));
-  if (!rows.length) return make("p", { class: "note" }, "No pair that can be judged is left over.");
+  if (!rows.length) return make("p", { class: "note" }, "No pair that can be judged is left over: all residuals are below 1.");
   return make("table", { class: "plain largest" }, make("thead", {}, make("tr", {},
     make("th", { scope: "col", colspan: 2 }, "Most left over"),
     make("th", { scope: "col", class: "number" }, "Residual"))), make("tbody", {}, rows));

@@ -68,7 +68,8 @@ function makeRow(row, shown) {
 }
 
 function isNumberLike(column) {
-  return !column.codes || variables[column.variable].states.every((name) => /^-?[\d.,]+$/.test(name));
+  return !column.codes || variables[column.variable].states
+    .every((_, code) => /^-?[\d.,]+$/.test(stateName(column.variable, code)));
 }
 
 function drawRows() {
@@ -80,15 +81,31 @@ function drawRows() {
   const last = Math.min(total, table.first + PAGE_ROWS);
   const places = Array.from({ length: Math.max(0, last - table.first) }, (_, k) =>
     (table.found ? table.found[table.first + k] : table.first + k));
+  drawTable(holder, shown, places);
+  while (isCut(holder) && dropLast(shown)) drawTable(holder, shown, places);
+  if (!total) holder.append(make("p", { class: "note" }, `No row has \u201c${cutText(table.text, 60)}\u201d.`));
+  drawPager(total, last, shown);
+}
+
+/** Whether the table is wider than its place; then the last column is left out. */
+function isCut(holder) {
+  return holder.firstChild.scrollWidth > holder.clientWidth + 1 && holder.clientWidth > 0;
+}
+
+function dropLast(shown) {
+  if (shown.columns.length + shown.latents.length < 2) return false;
+  (shown.columns.length ? shown.columns : shown.latents).pop();
+  return true;
+}
+
+function drawTable(holder, shown, places) {
   const head = make("tr", {}, make("th", { scope: "col", class: "number" }, content.rows.ids ? "Id" : "Row"),
     shown.latents.map(({ variable }) => make("th", { scope: "col", class: "latent", title: variableName(variable) },
-      variableName(variable, 40))),
+      soft(variableName(variable, 40)))),
     shown.columns.map((column) => make("th", { scope: "col", class: isNumberLike(column) ? "number" : null,
-      title: variableName(column.variable) }, variableName(column.variable, 40))));
+      title: variableName(column.variable) }, soft(variableName(column.variable, 40)))));
   fill(holder, make("div", { class: "scroll" }, make("table", { class: "plain rows" }, make("thead", {}, head),
-    make("tbody", {}, places.map((row) => makeRow(row, shown))))),
-  total ? null : make("p", { class: "note" }, `No row has \u201c${cutText(table.text, 60)}\u201d.`));
-  drawPager(total, last, shown);
+    make("tbody", {}, places.map((row) => makeRow(row, shown))))));
 }
 
 function drawPager(total, last, shown) {

@@ -29,8 +29,8 @@ function when(event, handler) {
   (listeners[event] = listeners[event] || []).push(handler);
 }
 
-function tell(event, detail) {
-  for (const handler of listeners[event] || []) handler(detail);
+function tell(event) {
+  for (const handler of listeners[event] || []) handler();
 }
 
 /** Numbers of rows are whole, unless rows have weights. */
@@ -73,11 +73,11 @@ function answer() {
   return current;
 }
 
-function changeEvidence(change) {
-  const before = new Map(state.evidence);
+/** Change what is set and draw what follows; the outcome may be known already. */
+function changeEvidence(change, outcome) {
   change(state.evidence);
-  current = null;
-  tell("evidence", before);
+  current = outcome || null;
+  tell("evidence");
 }
 
 /** Set a value, or refuse it with a sentence if it cannot occur beside the others. */
@@ -86,8 +86,7 @@ function setValue(id, value) {
   const outcome = ask(compiled(), trial);
   state.refused = null;
   if (outcome.logProbability > -Infinity) {
-    changeEvidence((evidence) => evidence.set(id, value));
-    current = outcome;
+    changeEvidence((evidence) => evidence.set(id, value), outcome);
     return true;
   }
   const others = [...state.evidence].filter(([other]) => other !== id).map(describeValue);
