@@ -80,7 +80,8 @@ def _describe_novelty(models: Sequence[dict[str, Any]], stated: bool) -> str:
     between = " Among them, Vuong's correction is taken." if len(known) > 1 else ""
     return (
         f"Fitted to these rows, as is recorded: {', '.join(known)}.{between} This favours "
-        f"{'them' if len(known) > 1 else 'it'} over {', '.join(others)}. If all were fitted to them, say so with fitted=True (--fitted)."
+        f"{'them' if len(known) > 1 else 'it'} over {', '.join(others)}. If all were fitted "
+        "to them, say so with fitted=True (--fitted)."
     )
 
 
