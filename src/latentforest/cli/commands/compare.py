@@ -64,7 +64,8 @@ Fitted = Annotated[
     bool,
     typer.Option(
         "--fitted",
-        help="The models were fitted to these rows: take their numbers of parameters into account.",
+        help="All models were fitted to these rows: take their numbers of parameters into account. "
+        "Files written by 'learn' know it themselves.",
     ),
 ]
 Picture = Annotated[
@@ -109,7 +110,8 @@ def compare(
 ) -> None:
     """Compare models by the rows of a table, their structure, and their latent variables.
 
-    Which differences matter is said in sentences; they hold for rows that are new to the models.
+    Which differences matter is said in sentences. Rows should be new to the models; those that they
+    were fitted to are known by the records in model files.
     """
     from latentforest.formats import load
     from latentforest.scores.compared_models import ComparedModel
