@@ -33,11 +33,11 @@ class Undisturbed:
     def __enter__(self) -> None:
         if threading.current_thread() is not threading.main_thread():
             return
-        for number in _SIGNALS:
-            usual = signal.getsignal(number)
-            if callable(usual):
-                self._usual[number] = usual
-                signal.signal(number, self._note)
+        try:
+            self._replace_handlers()
+        except BaseException:  # an interruption meanwhile: nothing is put off any more
+            self._is_over = True
+            raise
 
     def __exit__(self, *_: object) -> None:
         self._is_over = True  # first: one that comes between these lines is not put off any more
@@ -45,6 +45,13 @@ class Undisturbed:
             signal.signal(number, usual)
         for number, frame in self._came.items():
             self._usual[number](number, frame)
+
+    def _replace_handlers(self) -> None:
+        for number in _SIGNALS:
+            usual = signal.getsignal(number)
+            if callable(usual):
+                self._usual[number] = usual
+                signal.signal(number, self._note)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self._is_over:

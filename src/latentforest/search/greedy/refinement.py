@@ -138,7 +138,7 @@ def inform(model: Model) -> tuple[FloatArray, dict[str, FloatArray]]:
     rows = Rows(model.network, model.data)
     right = [model.data.gather(found) for found in rows.posteriors(model.network.latents)]
     parts = []
-    widest = max(variable.n_states or 1 for variable in table.variables)
+    widest = max(len(variable.states or (0,)) for variable in table.variables)
     n_at_once = max(1, VALUES_AT_ONCE // (table.n_rows * widest))
     for start in range(0, table.n_columns, n_at_once):
         names = table.names[start : start + n_at_once]
