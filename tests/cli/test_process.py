@@ -127,13 +127,15 @@ def test_an_interruption_that_other_code_drops_comes_again_once(number):
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_of_text_that_is_run_leaves_the_exit_code(number):
+def test_an_interruption_of_text_that_is_run_leaves_the_exit_code(number, tmp_path):
     code = (
         "import signal; from latentforest.cli.signals import listen; listen()\n"
         f"try: exec('signal.raise_signal({int(number)})')\n"
         "except KeyboardInterrupt: raise SystemExit(3) from None"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    (tmp_path / "caught.py").write_text(code)
+    command = [sys.executable, "-m", "caught"]  # a plain KeyboardInterrupt would end this by SIGINT
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert (result.returncode, result.stderr) == (3, "")
 
 
