@@ -44,7 +44,7 @@ check: $(VENV)/.check
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The site is in out/site: open out/site/index.html."
 
 pages: $(VENV)/.test

@@ -21,12 +21,12 @@ import numpy as np
 
 from common import SHARED, print_table, read_shared
 from latentforest import EAST, Dataset, Network, Predictor, Structure, Variable
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import LatentForestWarning
 from latentforest.inference.counts import CountingTable, list_bits
-from latentforest.inference.network_sums import add_up_networks
-from latentforest.inference.tree_sums import add_up_trees
-from latentforest.learners.base import Learned, NetworkLearner, Work
+from latentforest.inference.structures.network_sums import add_up_networks
+from latentforest.inference.structures.tree_sums import add_up_trees
+from latentforest.learners.common.base import Learned, NetworkLearner, Work
 from latentforest.learners.model_average import ModelAverage
 from latentforest.scores.validation import split_weights
 from latentforest.search.averaging.best import best_networks

@@ -20,7 +20,7 @@ from common import REFERENCE, print_table, read_folds, read_shared, seconds
 from latentforest import EAST, Dataset, Variable, log_score
 from latentforest.datasets.generate import generate, random_latent_tree
 from latentforest.errors import DataWarning
-from latentforest.inference.information import mutual_information
+from latentforest.inference.association.information import mutual_information
 
 N_JOBS = 2
 SMALL = ["hiv_test", "house_building", "hayes_roth", "balance_scale", "car_evaluation"]

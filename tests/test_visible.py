@@ -13,9 +13,9 @@ import latentforest as lf
 from latentforest.cli.console import PipedConsole
 from latentforest.cli.output import write_columns
 from latentforest.data import write_table
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import DataError, DataWarning, ModelError
-from latentforest.learners.progress import PlainLines, _cut
+from latentforest.learners.common.progress import PlainLines, _cut
 from latentforest.visible import make_encodable, make_label, make_visible
 
 RED, HALF, TURN = "\x1b[31mred", "half\ud800", "a\u202eb"

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import latentforest
-from latentforest.learners.base import LatentLearner, NetworkLearner
+from latentforest.learners.common.base import NetworkLearner
+from latentforest.learners.common.latent_learner import LatentLearner
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -57,12 +59,18 @@ def group_objects() -> dict[str, dict[str, Any]]:
     groups: dict[str, dict[str, Any]] = defaultdict(dict)
     groups["learners"] = {each.__name__: each for each in (NetworkLearner, LatentLearner)}
     for name, home in sorted(latentforest._HOMES.items()):
-        each = getattr(latentforest, name)
+        each = find_object(name)
         if isinstance(each, ModuleType):
             groups[name] = {part: getattr(each, part) for part in each.__all__}
         elif not name.startswith("_"):
             groups[home.split(".")[1]][name] = each
     return dict(groups)
+
+
+def find_object(name: str) -> Any:
+    """Return a public object; a function whose package has the same name is taken at its home."""
+    home = import_module(latentforest._HOMES[name])
+    return getattr(home, name, home)
 
 
 def write_page(group: str, objects: dict[str, Any]) -> str:

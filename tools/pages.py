@@ -3,8 +3,9 @@
 In each page the blocks of ``python`` and ``sh`` run in order, in an empty folder with a
 ``survey.csv``. Of ``sh``, lines that begin with ``latentforest`` and are not joined to others run.
 A comment ``<!-- setup … -->`` holds Python that runs in its place and is not shown. A block of
-``text`` right behind another is what it prints. Pictures (SVG) that a page saves belong to
-``docs/pictures``. ``make pages`` writes texts and pictures anew; the tests compare them.
+``text`` right behind another is what it prints. Pictures that a page shows from ``docs/pictures``
+are saved by its blocks under the same name. ``make pages`` writes texts and pictures anew; the
+tests compare them.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ BLOCK = re.compile(
     r"|^<!-- setup\n(?P<setup>.*?)^-->\n",
     re.MULTILINE | re.DOTALL,
 )
+PICTURE = re.compile(r"!\[[^\]]*\]\((?:\.\./)*pictures/([\w-]+\.svg)\)")
 DRAWING = {  # the same picture gives the same file, with texts as texts
     "svg.fonttype": "none",
     "svg.hashsalt": "latentforest",
@@ -153,9 +155,9 @@ def rewrite(page: Path) -> None:
         for ran in reversed(list(run_page(page))):
             if ran.printed is not None:
                 text = text[: ran.shown[0]] + ran.output + text[ran.shown[1] :]
-        for picture in Path(folder).glob("*.svg"):
+        for name in PICTURE.findall(text):
             PICTURES.mkdir(exist_ok=True)
-            shutil.copy(picture, PICTURES)
+            shutil.copy(name, PICTURES)
     page.write_text(text, encoding="utf-8")
 
 

@@ -2,12 +2,12 @@
 from latentforest import datasets, plots
 from latentforest.benchmarking.run import benchmark
 from latentforest.data import Dataset, Variable, read, read_sql
-from latentforest.data.inspection import inspect
-from latentforest.data.recipe import Recipe
+from latentforest.data.columns.inspection import inspect
+from latentforest.data.columns.recipe import Recipe
 from latentforest.data.values import Code
 from latentforest.formats import load, save
 from latentforest.formats.objects import from_networkx, from_pgmpy, from_pyagrum
-from latentforest.inference.column_information import latent_information
+from latentforest.inference.association.column_information import latent_information
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
 from latentforest.learners.binary_forest import BinaryForest
 from latentforest.learners.bridged_islands import BridgedIslands
@@ -33,7 +33,7 @@ from latentforest.model.labels import Labels
 from latentforest.model.notation import parse_structure, write_structure
 from latentforest.model.posterior_network import PosteriorNetwork
 from latentforest.model.record import Record
-from latentforest.model.suggestions import suggest_names
+from latentforest.model.showing.suggestions import suggest_names
 from latentforest.report.document import report
 from latentforest.scores import (
     cross_validate,

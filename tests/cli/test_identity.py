@@ -72,6 +72,19 @@ def test_impossible_rows_are_noted_and_have_a_class(run, tmp_path):
     assert all(row["class"] and row["class=1"] for row in rows)
 
 
+@pytest.mark.parametrize("command", [("predict", "--out"), ("score", "--per-row")])
+def test_files_of_both_commands_mark_the_same_rows(run, tmp_path, command):
+    path, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    model, out = tmp_path / "model.json", tmp_path / "rows.csv"
+    path.write_text("a,b,c\n" + "x,u,1\n" * 9 + "y,v,2\n" * 9)
+    new.write_text("a,b,c\nx,u,1\nx,v,1\nz,u,1\nx,v,3\n")
+    run("learn", path, "--states", "2", "--out", model, "--quiet")
+    name, option = command
+    run(name, model, new, option, out)
+    notes = [row["note"] for row in read_rows(out.read_text())]
+    assert notes == ["", "impossible", "unseen", "unseen, impossible"]
+
+
 def test_a_name_that_is_in_both_is_refused(run, model, tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("class,A,B,C,D\nmine,+,+,+,+\n")

@@ -82,6 +82,18 @@ def test_show_model_without_latent_variables(run, tmp_path):
     assert "negative: 0.446  positive: 0.554" in run("show", path, "--tables").stdout
 
 
+def test_show_prints_maximum_likelihood_whatever_the_smoothing(run, tmp_path):
+    data, shown = lf.datasets.load("role-conflict"), {}
+    for smoothing in (0, 5, "auto"):
+        path = tmp_path / f"{smoothing}.json"
+        LatentClass(2, random_state=0, smoothing=smoothing).fit(data).network_.save(path)
+        loaded = lf.load(path)
+        is_same = np.array_equal(loaded.predictive.parameters, loaded.parameters)
+        assert is_same == (smoothing == 0)
+        shown[smoothing] = run("show", path, "--tables").stdout
+    assert shown[0] == shown[5] == shown["auto"]
+
+
 def test_score(run, model, learner):
     result = run("score", model, "role-conflict")
     assert "-504.4677" in result.stdout

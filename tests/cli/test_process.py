@@ -16,7 +16,7 @@ import latentforest as lf
 from latentforest.cli.progress import show_progress
 from latentforest.data import write_table
 from latentforest.datasets.generate import generate, random_latent_class
-from latentforest.learners.progress import PlainLines
+from latentforest.learners.common.progress import PlainLines
 
 COMMAND = [sys.executable, "-m", "latentforest"]
 

@@ -39,7 +39,8 @@ def test_files_of_the_same_run_differ_in_seconds_only(run, survey, tmp_path):
 
 
 def test_other_formats_speak_of_labels_and_not_of_the_record(tmp_path):
-    network = lf.LatentClass(2, random_state=0).fit(lf.datasets.load("hiv-tests")).network_
+    model = lf.LatentClass(2, random_state=0, smoothing=0).fit(lf.datasets.load("hiv-tests"))
+    network = model.network_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         network.save(tmp_path / "plain.bif")

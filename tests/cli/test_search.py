@@ -16,7 +16,7 @@ import latentforest as lf
 from latentforest.cli.progress import show_progress
 from latentforest.data import write_table
 from latentforest.datasets.generate import generate, random_latent_tree
-from latentforest.learners.progress import PlainLines
+from latentforest.learners.common.progress import PlainLines
 from latentforest.search.trees.search import Search
 
 SEARCHES = {

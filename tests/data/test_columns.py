@@ -7,12 +7,12 @@ import pytest
 
 import latentforest as lf
 from latentforest.data import Dataset, encode_like
-from latentforest.data.column_relations import find_relations
-from latentforest.data.date_texts import are_dates
-from latentforest.data.findings import ODDITIES, Finding, describe_group
-from latentforest.data.number_formats import find_format
-from latentforest.data.sentinels import find_sentinels
-from latentforest.data.suspicions import find_suspicions
+from latentforest.data.columns.column_relations import find_relations
+from latentforest.data.columns.date_texts import are_dates
+from latentforest.data.columns.findings import ODDITIES, Finding, describe_group
+from latentforest.data.columns.number_formats import find_format
+from latentforest.data.columns.sentinels import find_sentinels
+from latentforest.data.columns.suspicions import find_suspicions
 from latentforest.errors import DataError, DataWarning, FileFormatError, ParameterError
 
 RNG = np.random.default_rng(0)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from latentforest.data import intern
+from latentforest.data.columns.raw_column import Categories, Numbers
 from latentforest.data.intern import TextColumn
-from latentforest.data.raw_column import Categories, Numbers
 
 
 @pytest.fixture(autouse=True)

@@ -204,7 +204,7 @@ def test_states_that_are_given_find_their_values():
 
 @pytest.mark.parametrize("counts", ["{1 = 2.0, 2 = 3.0}", '{"2.0" = 3.0, "1" = 2.0}', "[2.0, 3.0]"])
 def test_priors_by_value(tmp_path, counts):
-    from latentforest.estimation.conjugate_priors import read_priors
+    from latentforest.estimation.bayes.conjugate_priors import read_priors
 
     path = tmp_path / "priors.toml"
     path.write_text(f"[a]\ncounts = {counts}\n[b]\ncounts = {{true = 1.0, false = 4.0}}\n")

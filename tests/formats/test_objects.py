@@ -21,7 +21,7 @@ from latentforest import (
     read,
     save,
 )
-from latentforest.data.write import write_table
+from latentforest.data.results.write import write_table
 from latentforest.errors import DataWarning, MissingExtraError, ModelError
 from latentforest.formats.identifiers import from_identifier
 

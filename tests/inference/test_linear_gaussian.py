@@ -12,7 +12,7 @@ from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.families import extend_prior, free_families
 from latentforest.inference.engine import make_engine
 from latentforest.inference.forest import PatternedData
-from latentforest.inference.junction_tree import JunctionTree
+from latentforest.inference.junction.junction_tree import JunctionTree
 from latentforest.kernels.forest.em import update
 from reference.cases import by_code
 from reference.linear_gaussian import em_step, join, row_log_likelihood, row_posterior
@@ -171,7 +171,7 @@ def test_a_narrow_limit_changes_nothing_but_the_way(monkeypatch):
     expected = engine.row_log_likelihoods(network.parameters)
     counts = np.zeros(engine.n_counts)
     engine.expected_counts(network.parameters, counts)
-    monkeypatch.setattr("latentforest.inference.dense_gaussians.MOST_DENSE", 60)
+    monkeypatch.setattr("latentforest.inference.junction.dense_gaussians.MOST_DENSE", 60)
     narrow = JunctionTree(network.structure, PatternedData(table))
     np.testing.assert_allclose(narrow.row_log_likelihoods(network.parameters), expected, atol=1e-10)
     assert len(narrow._parts) > 10
@@ -182,7 +182,7 @@ def test_a_narrow_limit_changes_nothing_but_the_way(monkeypatch):
 
 
 def test_too_many_states_above_missing_numbers_are_refused(monkeypatch):
-    monkeypatch.setattr("latentforest.inference.dense_gaussians.MOST_DENSE", 5)
+    monkeypatch.setattr("latentforest.inference.junction.dense_gaussians.MOST_DENSE", 5)
     structure = STRUCTURES["two classes"]
     data = PatternedData(Dataset([U, V, W], [[1.0, np.nan], [1.0, 2.0], [0.0, 3.0]]))
     with pytest.raises(

@@ -12,7 +12,7 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.learners.latent_class import COVARIANCES, LatentClass, make_structure
-from latentforest.model.document import load
+from latentforest.model.files.document import load
 from latentforest.model.parameters import join_covariances
 from reference.reported import reported
 

@@ -6,6 +6,7 @@ import pytest
 from latentforest import (
     Dataset,
     GeneralizedLatentClass,
+    Independence,
     LatentClass,
     Variable,
     datasets,
@@ -215,6 +216,17 @@ def test_continuous_columns_are_leaves():
     structure = learn(table, n_starts=2, max_steps=1).network_.structure
     assert structure.children("x") == structure.children("y") == ()
     assert set(structure.parents("x")) & set(structure.latents)
+
+
+@pytest.mark.filterwarnings("ignore::latentforest.errors.VarianceWarning")
+@pytest.mark.parametrize("n_texts", [0, 1, 4, 7])
+def test_noise_is_no_worse_than_a_single_class(n_texts):
+    rng = np.random.default_rng(1)
+    texts = {f"t{i}": rng.integers(3, size=60).astype(str) for i in range(n_texts)}
+    noise = texts | {f"x{i}": rng.normal(size=60) for i in range(8 - n_texts)}
+    table = Dataset.from_table(noise)
+    model = learn(table, n_kicks=1)
+    assert model.bic_ > Independence().fit(table).bic_ - 1e-6
 
 
 def test_links_are_found_again():

@@ -7,7 +7,7 @@ from latentforest import Code, HierarchicalLatentTree, Network, Variable
 from latentforest.datasets.generate import generate, random_latent_tree, with_missing
 from latentforest.errors import ParameterError
 from latentforest.learners.hierarchical_latent_tree import name_topics, stack
-from latentforest.learners.topics import (
+from latentforest.learners.parts.topics import (
     TopicGaussian,
     choose_words,
     describe_topics,

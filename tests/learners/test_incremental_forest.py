@@ -17,8 +17,8 @@ from latentforest import (
     datasets,
 )
 from latentforest.errors import FileFormatError, ParameterError
-from latentforest.inference import information, mixed_information
-from latentforest.learners import base
+from latentforest.inference.association import information, mixed_information
+from latentforest.learners.common import base
 from latentforest.search.incremental import growth
 
 HIV = datasets.load("hiv-tests")

@@ -145,7 +145,7 @@ def interrupt_call(monkeypatch, wanted):
 
 def test_an_interrupted_run_keeps_its_parameters(large, monkeypatch):
     monkeypatch.setattr("latentforest.estimation.em.PIECE_SECONDS", 1e-9)
-    interrupt_call(monkeypatch, lambda n: n > 4)
+    interrupt_call(monkeypatch, lambda n: n == 5)
     model = learn_interrupted(large, (3, 5), n_starts=1)
     assert model.monitor_.was_interrupted
     assert model.monitor_.reason == "it was interrupted"

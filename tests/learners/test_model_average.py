@@ -17,9 +17,9 @@ from latentforest import (
     datasets,
 )
 from latentforest.data import Dataset, Variable
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import DataError, ParameterError
-from latentforest.learners.base import Learned, NetworkLearner
+from latentforest.learners.common.base import Learned, NetworkLearner
 from latentforest.learners.model_average import ModelAverage
 from latentforest.search.averaging.best import RankedNetwork
 from reference.dags import all_dags, log_marginal_likelihood, random_table

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import latentforest as lf
 from latentforest.errors import DataWarning, LatentForestWarning
-from latentforest.learners.latent_tree import LatentTreeLearner, make_start
+from latentforest.learners.common.latent_tree import LatentTreeLearner, make_start
 from latentforest.search.regularity import find_irregular
 
 EAST = {"mu": 2, "nu": 4, "n_winners": 1, "max_steps": 3, "random_state": 0}

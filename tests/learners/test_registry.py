@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from latentforest import learners
-from latentforest.learners.base import NetworkLearner
+from latentforest.learners.common.base import NetworkLearner
 from latentforest.learners.registry import COMMANDS, FAMILIES, LEARNERS, START_LEARNERS
 
 NAMES = [entry.name for entry in LEARNERS]

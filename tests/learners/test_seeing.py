@@ -5,7 +5,7 @@ import pytest
 
 import latentforest as lf
 from latentforest.errors import ModelError, ParameterError
-from latentforest.learners.notes import note_edge_of_range, note_full_states
+from latentforest.learners.common.notes import note_edge_of_range, note_full_states
 
 DATA = lf.datasets.load("role-conflict")
 

@@ -10,7 +10,7 @@ import pytest
 
 from latentforest.errors import FileFormatError, ModelError
 from latentforest.model import Network, Structure
-from latentforest.model.document import from_document, load, to_document
+from latentforest.model.files.document import from_document, load, to_document
 from reference.mixed_networks import (
     LINEAR,
     POUCHES,

@@ -15,7 +15,7 @@ from latentforest import (
     Variable,
     datasets,
 )
-from latentforest.data.scales import place_states
+from latentforest.data.columns.scales import place_states
 from latentforest.datasets.generate import random_latent_tree
 from latentforest.model.state_order import find_order, order_states
 from reference.cases import by_code

@@ -3,7 +3,7 @@
 import numpy as np
 
 from latentforest import Dataset, Variable
-from latentforest.estimation.conjugate_priors import Priors
+from latentforest.estimation.bayes.conjugate_priors import Priors
 from latentforest.inference.forest import PatternedData
 from latentforest.search.incremental.context import GrowthContext, GrowthEffort
 

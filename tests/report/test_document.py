@@ -7,8 +7,8 @@ import pytest
 
 import latentforest as lf
 from latentforest.errors import ParameterError
-from latentforest.report.comparisons import compare_with, fit_comparisons
 from latentforest.report.document import Report
+from latentforest.report.sections.comparisons import compare_with, fit_comparisons
 
 DATA = lf.datasets.load("hiv-tests")
 

@@ -10,7 +10,7 @@ import latentforest as lf
 from latentforest.errors import UnseenStatesWarning
 from latentforest.learners.predictor import Predictor
 from latentforest.report.content import make_content
-from latentforest.report.rows import ALPHABET
+from latentforest.report.sections.rows import ALPHABET
 from reference.random_networks import fill_randomly
 
 DIGITS = 2e-5  # most numbers have six digits

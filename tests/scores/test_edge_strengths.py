@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latentforest import Network, Structure, Variable
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.scores.edge_strengths import draw_edges, find_threshold, measure_edges
 
 

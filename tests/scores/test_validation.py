@@ -14,6 +14,8 @@ from latentforest import (
 )
 from latentforest.datasets.generate import random_latent_class
 from latentforest.errors import LatentForestWarning, ParameterError
+from latentforest.inference.forest import PatternedData
+from latentforest.inference.rows import Rows
 from latentforest.learners.registry import LEARNERS
 from latentforest.scores import hold_out
 from latentforest.scores.validation import ValidationResult, split_weights
@@ -46,6 +48,16 @@ def test_an_impossible_row_of_weight_zero_does_not_count():
     a = Variable("a", ("x", "y"))
     train, test = Dataset([a], [[0, 0]]), Dataset([a], [[0, 1]], [1.0, 0.0])
     assert hold_out(Independence(smoothing=0), train, test) == 0.0
+
+
+def test_rows_are_predicted_with_the_predictive_parameters():
+    labels = np.arange(40) % 2
+    result = cross_validate(LatentClass(2, random_state=0), ROWS, labels)
+    for fold, value in enumerate(result.log_likelihoods):
+        model = LatentClass(2, random_state=0).fit(ROWS.take(labels != fold))
+        rows = PatternedData(ROWS.take(labels == fold))
+        assert value == pytest.approx(Rows(model.predictive_network_, rows).log_likelihood())
+        assert value != pytest.approx(Rows(model.network_, rows).log_likelihood(), abs=0.01)
 
 
 def test_folds_given_as_labels():

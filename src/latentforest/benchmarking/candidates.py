@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from latentforest.errors import ParameterError
-from latentforest.learners.base import NetworkLearner
+from latentforest.learners.common.base import NetworkLearner
+from latentforest.learners.common.settings import read_value
 from latentforest.learners.registry import COMMANDS, find_command
-from latentforest.learners.settings import read_value
 
 BASELINE = "independence"
 DEFAULT = ("chow-liu", "latent-class", "bridged-islands")
@@ -52,7 +52,7 @@ class BenchmarkedLearner:
 def _describe(value: Any) -> str:
     """A text of a setting that JSON does not know."""
     from latentforest.model import Network
-    from latentforest.model.document import to_document
+    from latentforest.model.files.document import to_document
 
     if isinstance(value, Network):
         return json.dumps(to_document(value), sort_keys=True, default=str)

@@ -17,7 +17,7 @@ from latentforest.benchmarking.candidates import BenchmarkedLearner
 from latentforest.data.dataset import Dataset
 from latentforest.errors import LatentForestError, LatentForestWarning
 from latentforest.kernels.types import FloatArray
-from latentforest.learners.progress import Say
+from latentforest.learners.common.progress import Say
 from latentforest.search.trees.journal import Journal, fingerprint
 
 WHOLE = -1  # in place of a fold: the fit to all rows

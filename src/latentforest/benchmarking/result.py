@@ -14,8 +14,8 @@ from latentforest.benchmarking.candidates import BASELINE, BenchmarkedLearner
 from latentforest.benchmarking.fits import WHOLE, FitRecord
 from latentforest.benchmarking.pair_tests import FoldParts, PairTests
 from latentforest.benchmarking.words import describe_benchmark
-from latentforest.data.table import Table
-from latentforest.data.table_groups import TableGroup
+from latentforest.data.results.table import Table
+from latentforest.data.results.table_groups import TableGroup
 from latentforest.kernels.types import FloatArray
 from latentforest.scores.comparison_words import LEVEL
 from latentforest.ties import sort_best_first

@@ -13,7 +13,7 @@ from latentforest.benchmarking.fits import KIND, FitPlan, Fits
 from latentforest.benchmarking.result import BenchmarkResult, summarize
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ParameterError
-from latentforest.learners.progress import Progress, open_progress
+from latentforest.learners.common.progress import Progress, open_progress
 from latentforest.scores.validation import split_weights
 from latentforest.search.trees.journal import Journal
 

@@ -71,7 +71,7 @@ def _read(
 
         data = datasets.load(sources[0])
         return {name: data.decode(name) for name in (data.names if names is None else names)}
-    from latentforest.data.kept_columns import read_as_written
+    from latentforest.data.files.kept_columns import read_as_written
 
     return read_as_written(
         sources,

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from latentforest.cli.output import check_output
+from latentforest.learners.common.settings import read_value
 from latentforest.learners.registry import COMMANDS, START_LEARNERS, find_command
-from latentforest.learners.settings import read_value
 
 if TYPE_CHECKING:
-    from latentforest.learners.base import NetworkLearner
+    from latentforest.learners.common.base import NetworkLearner
     from latentforest.model import Network
 
 

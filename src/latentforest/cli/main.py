@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from latentforest.cli.benchmark import benchmark
 from latentforest.cli.boundary import (
     BROKEN_PIPE,
     FAILED,
@@ -20,19 +19,20 @@ from latentforest.cli.boundary import (
     report,
     say,
 )
-from latentforest.cli.compare import compare
-from latentforest.cli.convert import convert
-from latentforest.cli.datasets import datasets
-from latentforest.cli.fit import fit
-from latentforest.cli.inspect import inspect
-from latentforest.cli.learn import learn
-from latentforest.cli.plot import plot
-from latentforest.cli.predict import predict
-from latentforest.cli.report import report as report_model
-from latentforest.cli.sample import sample
-from latentforest.cli.score import score
-from latentforest.cli.show import show
-from latentforest.cli.warm_up import warm_up
+from latentforest.cli.commands.benchmark import benchmark
+from latentforest.cli.commands.compare import compare
+from latentforest.cli.commands.convert import convert
+from latentforest.cli.commands.datasets import datasets
+from latentforest.cli.commands.fit import fit
+from latentforest.cli.commands.inspect import inspect
+from latentforest.cli.commands.learn import learn
+from latentforest.cli.commands.plot import plot
+from latentforest.cli.commands.predict import predict
+from latentforest.cli.commands.report import report as report_model
+from latentforest.cli.commands.sample import sample
+from latentforest.cli.commands.score import score
+from latentforest.cli.commands.show import show
+from latentforest.cli.commands.warm_up import warm_up
 from latentforest.version import __version__
 
 app = typer.Typer(

@@ -120,10 +120,10 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def to_plain(value: Any) -> Any:
     """Turn networks, arrays, tables and numbers of any kind into what JSON knows."""
-    from latentforest.data.table import Table
-    from latentforest.data.table import to_plain as simplify
+    from latentforest.data.results.table import Table
+    from latentforest.data.results.table import to_plain as simplify
     from latentforest.model import Network
-    from latentforest.model.document import to_document
+    from latentforest.model.files.document import to_document
 
     if isinstance(value, Network):
         return to_document(value)

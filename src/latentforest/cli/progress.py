@@ -9,7 +9,7 @@ from contextlib import contextmanager
 @contextmanager
 def show_progress(quiet: bool) -> Iterator[Callable[[str], None]]:
     """Give a function that shows what is going on: a live line, or plain lines if piped."""
-    from latentforest.learners.progress import show_live, stay_silent
+    from latentforest.learners.common.progress import show_live, stay_silent
 
     if quiet:
         yield stay_silent

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from latentforest.cli.show import describe_network, print_model, tabulate_network
-from latentforest.data.table_groups import TableGroup
-from latentforest.model.printing import make_table
+from latentforest.cli.commands.show import describe_network, print_model, tabulate_network
+from latentforest.data.results.table_groups import TableGroup
+from latentforest.model.showing.printing import make_table
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from latentforest.cli.learn import Outcome
+    from latentforest.cli.commands.learn import Outcome
     from latentforest.data import Dataset
-    from latentforest.data.table import Table
+    from latentforest.data.results.table import Table
 
 
 FEW_ARCS = 3  # that are printed as the weakest

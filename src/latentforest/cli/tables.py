@@ -13,7 +13,7 @@ from latentforest.errors import ParameterError
 
 if TYPE_CHECKING:
     from latentforest.data import Dataset, Variable
-    from latentforest.data.recipe import Recipe
+    from latentforest.data.columns.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def read_sheet(text: str | None) -> str | int | None:
 
 def _make_recipe(how: Reading) -> Recipe:
     """The recipe asked for, with further texts that mean "no value"."""
-    from latentforest.data.recipe import read_recipe
+    from latentforest.data.columns.recipe import read_recipe
 
     recipe = read_recipe(how.recipe)
     return replace(recipe, missing=tuple(dict.fromkeys((*recipe.missing, *how.missing))))

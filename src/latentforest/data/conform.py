@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.column_checks import Reader, relabel
-from latentforest.data.dataset import Dataset
-from latentforest.data.encode import Weights, encode_known, freeze, list_markers, read_weights
-from latentforest.data.lookup import check_unique, find_name, list_briefly
-from latentforest.data.missing_texts import Missing, check_missing, texts_of
-from latentforest.data.raw_column import (
+from latentforest.data.columns.column_checks import Reader, relabel
+from latentforest.data.columns.missing_texts import Missing, check_missing, texts_of
+from latentforest.data.columns.raw_column import (
     Categories,
     Numbers,
     RawColumn,
@@ -23,9 +20,12 @@ from latentforest.data.raw_column import (
     drop_missing,
     to_floats,
 )
-from latentforest.data.recipe import Recipe
+from latentforest.data.columns.recipe import Recipe
+from latentforest.data.dataset import Dataset
+from latentforest.data.encode import Weights, encode_known, freeze, list_markers, read_weights
+from latentforest.data.files.sparse import is_sparse, open_sparse_like
+from latentforest.data.lookup import check_unique, find_name, list_briefly
 from latentforest.data.sources import open_table
-from latentforest.data.sparse import is_sparse, open_sparse_like
 from latentforest.data.values import list_states
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError, UnseenStatesWarning

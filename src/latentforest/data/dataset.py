@@ -10,6 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from latentforest.data.columns.findings import Origin
+from latentforest.data.columns.missing_texts import Missing
+from latentforest.data.columns.raw_column import smallest_code_type
+from latentforest.data.columns.recipe import Recipe, plan_encoding, read_recipe
+from latentforest.data.columns.state_names import DEFAULT_MISSING
 from latentforest.data.encode import (
     Encoding,
     Kinds,
@@ -18,14 +23,9 @@ from latentforest.data.encode import (
     freeze,
     read_weights,
 )
-from latentforest.data.findings import Origin
 from latentforest.data.lookup import check_unique, find_name
 from latentforest.data.merge import merge_rows
-from latentforest.data.missing_texts import Missing
-from latentforest.data.raw_column import smallest_code_type
-from latentforest.data.recipe import Recipe, plan_encoding, read_recipe
 from latentforest.data.sources import open_table
-from latentforest.data.state_names import DEFAULT_MISSING
 from latentforest.data.table_hash import hash_table
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError

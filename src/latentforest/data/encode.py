@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.column_checks import Reader, relabel
-from latentforest.data.findings import Origin, explain_left_out, warn_of
-from latentforest.data.lookup import check_unique, find_name, list_briefly
-from latentforest.data.missing_texts import AMONG_NUMBERS, MissingTexts, texts_of
-from latentforest.data.raw_column import (
+from latentforest.data.columns.column_checks import Reader, relabel
+from latentforest.data.columns.findings import Origin, explain_left_out, warn_of
+from latentforest.data.columns.missing_texts import AMONG_NUMBERS, MissingTexts, texts_of
+from latentforest.data.columns.raw_column import (
     Categories,
     Codes,
     Kind,
@@ -27,19 +26,20 @@ from latentforest.data.raw_column import (
     smallest_code_type,
     to_floats,
 )
-from latentforest.data.scales import order_states
-from latentforest.data.state_names import (
+from latentforest.data.columns.scales import order_states
+from latentforest.data.columns.state_names import (
     DEFAULT_MISSING,
     name_numeric_text,
     name_value,
     sort_names,
 )
+from latentforest.data.lookup import check_unique, find_name, list_briefly
 from latentforest.data.values import StateFinder
 from latentforest.data.variable import Variable
 from latentforest.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from latentforest.data.recipe import Recipe
+    from latentforest.data.columns.recipe import Recipe
 
 Kinds: TypeAlias = Kind | Mapping[str, Kind]
 Weights: TypeAlias = str | Sequence[float] | NDArray[Any]

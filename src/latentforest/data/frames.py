@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from latentforest.data.intern import intern_objects
-from latentforest.data.raw_column import (
+from latentforest.data.columns.raw_column import (
     Categories,
     Numbers,
     RawColumn,
@@ -15,6 +14,7 @@ from latentforest.data.raw_column import (
     label_booleans,
     mask_integers,
 )
+from latentforest.data.intern import intern_objects
 from latentforest.errors import DataError
 
 if TYPE_CHECKING:

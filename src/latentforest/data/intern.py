@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.raw_column import (
+from latentforest.data.columns.raw_column import (
     MAX_INTEGER_STATES,
     Categories,
     Codes,
@@ -21,7 +21,7 @@ from latentforest.data.raw_column import (
     mask_integers,
     smallest_code_type,
 )
-from latentforest.data.state_names import is_null, name_number, name_value, parse_number
+from latentforest.data.columns.state_names import is_null, name_number, name_value, parse_number
 from latentforest.errors import DataError
 
 #: A column of text with more distinct numbers than this is stored as floats.

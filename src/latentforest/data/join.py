@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.lookup import check_unique, find_name, list_briefly
-from latentforest.data.raw_column import (
+from latentforest.data.columns.raw_column import (
     Categories,
     Numbers,
     RawColumn,
@@ -17,6 +16,7 @@ from latentforest.data.raw_column import (
     label_numbers,
     smallest_code_type,
 )
+from latentforest.data.lookup import check_unique, find_name, list_briefly
 from latentforest.errors import DataError
 
 #: Floats tell whole numbers apart up to this.

@@ -12,23 +12,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from latentforest.data.arff_file import read_arff
-from latentforest.data.arrow_file import read_arrow
+from latentforest.data.columns.missing_texts import Missing, MissingTexts
+from latentforest.data.columns.raw_column import Kind, RawTable
+from latentforest.data.columns.recipe import Recipe, plan_encoding, read_recipe
+from latentforest.data.columns.state_names import DEFAULT_MISSING
 from latentforest.data.conform import encode_like, open_dataset
-from latentforest.data.csv_file import read_csv
 from latentforest.data.dataset import Dataset
 from latentforest.data.encode import Encoding, Kinds, Weights, encode_table
-from latentforest.data.excel_file import read_excel
-from latentforest.data.frequency_file import read_frequencies
+from latentforest.data.files.arff_file import read_arff
+from latentforest.data.files.arrow_file import read_arrow
+from latentforest.data.files.csv_file import read_csv
+from latentforest.data.files.excel_file import read_excel
+from latentforest.data.files.frequency_file import read_frequencies
+from latentforest.data.files.parquet_file import read_parquet
+from latentforest.data.files.sparse import read_sparse
+from latentforest.data.files.stat_file import read_stat
+from latentforest.data.files.text_file import is_compressed, name_inside, open_binary
 from latentforest.data.join import join_tables
-from latentforest.data.missing_texts import Missing, MissingTexts
-from latentforest.data.parquet_file import read_parquet
-from latentforest.data.raw_column import Kind, RawTable
-from latentforest.data.recipe import Recipe, plan_encoding, read_recipe
-from latentforest.data.sparse import read_sparse
-from latentforest.data.stat_file import read_stat
-from latentforest.data.state_names import DEFAULT_MISSING
-from latentforest.data.text_file import is_compressed, name_inside, open_binary
 from latentforest.data.variable import Variable
 from latentforest.errors import FileFormatError, ParameterError
 

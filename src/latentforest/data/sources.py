@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.frames import convert_series, open_frame, open_series
-from latentforest.data.intern import intern_objects
-from latentforest.data.raw_column import (
+from latentforest.data.columns.raw_column import (
     Categories,
     Numbers,
     RawColumn,
@@ -18,8 +16,10 @@ from latentforest.data.raw_column import (
     label_booleans,
     smallest_code_type,
 )
-from latentforest.data.sparse import is_sparse, open_sparse
-from latentforest.data.state_names import name_value
+from latentforest.data.columns.state_names import name_value
+from latentforest.data.files.sparse import is_sparse, open_sparse
+from latentforest.data.frames import convert_series, open_frame, open_series
+from latentforest.data.intern import intern_objects
 from latentforest.errors import DataError, ParameterError
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.state_names import (
+from latentforest.data.columns.state_names import (
     Exact,
     is_bool,
     is_null,

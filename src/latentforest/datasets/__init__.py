@@ -1,12 +1,4 @@
-"""Published tables, and generators of random models and of data from them.
-
-Examples
---------
->>> names()
-('coleman-panel', 'hiv-tests', 'house-building', 'role-conflict')
->>> load("hiv-tests").total_weight
-428.0
-"""
+"""Published tables, and generators of random models and of data from them."""
 
 from latentforest.datasets.generate import (
     generate,

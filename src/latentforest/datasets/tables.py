@@ -27,6 +27,11 @@ class TableDescription:
         Meaning of each variable, by its name.
     n_observations
         Sum of the counts.
+
+    Examples
+    --------
+    >>> describe("hiv-tests").title
+    'Four diagnostic tests for HIV'
     """
 
     name: str
@@ -103,7 +108,13 @@ _TABLES = {
 
 
 def names() -> tuple[str, ...]:
-    """Names of the tables, for ``load`` and ``describe``."""
+    """Names of the tables, for ``load`` and ``describe``.
+
+    Examples
+    --------
+    >>> names()
+    ('coleman-panel', 'hiv-tests', 'house-building', 'role-conflict')
+    """
     return tuple(_TABLES)
 
 

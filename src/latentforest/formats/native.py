@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from latentforest.formats.content import ModelContent
-from latentforest.model import document
+from latentforest.model.files import document
 
 
 def read(path: str | os.PathLike[str]) -> ModelContent:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.inference.dense_gaussians import ClusterRows, GaussianFactor, make_factors
 from latentforest.inference.forest import PatternedData
-from latentforest.inference.junction_tree import JunctionTree
+from latentforest.inference.junction.dense_gaussians import (
+    ClusterRows,
+    GaussianFactor,
+    make_factors,
+)
+from latentforest.inference.junction.junction_tree import JunctionTree
 from latentforest.kernels.types import AnyArray
 from latentforest.model.network import Network
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from latentforest.inference.blocks import GaussianBlock
 from latentforest.inference.forest import Forest, PatternedData, fits_forest
-from latentforest.inference.junction_tree import JunctionTree
+from latentforest.inference.junction.junction_tree import JunctionTree
 from latentforest.kernels.loop import Method, Run
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure

@@ -27,7 +27,7 @@ from latentforest.kernels.layout import (
     WEIGHTS,
 )
 from latentforest.kernels.types import AnyArray, FloatArray
-from latentforest.model.elimination import compute_joint
+from latentforest.model.questions.elimination import compute_joint
 from latentforest.model.structure import Structure
 
 if TYPE_CHECKING:

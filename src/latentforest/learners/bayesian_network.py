@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from latentforest.data import Dataset
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import DataError, ParameterError
 from latentforest.estimation.complete import fit_complete
 from latentforest.estimation.em import fit
@@ -29,12 +29,12 @@ from latentforest.inference.counts import (
 )
 from latentforest.inference.engine import make_engine
 from latentforest.inference.patterns import Mask
-from latentforest.inference.ranked_networks import rank_networks
+from latentforest.inference.structures.ranked_networks import rank_networks
 from latentforest.inference.threads import count_threads
-from latentforest.learners.base import Learned, NetworkLearner, Work, draw_seed
-from latentforest.learners.finish import warn_of_bounds
-from latentforest.learners.interruption import conclude, make_late
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, NetworkLearner, Work, draw_seed
+from latentforest.learners.common.finish import warn_of_bounds
+from latentforest.learners.common.interruption import conclude, make_late
+from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.graphs import EquivalenceClass
 from latentforest.scores.families import (

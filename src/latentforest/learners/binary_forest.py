@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.two_way import TwoWayClasses, choose_classes, fit_classes
+from latentforest.inference.association.mixed_information import measure_dependence
 from latentforest.inference.engine import make_engine
-from latentforest.inference.mixed_information import measure_dependence
 from latentforest.inference.rooting import reroot
 from latentforest.kernels.types import FloatArray
-from latentforest.learners.base import LatentLearner, Learned, Work
-from latentforest.learners.finish import finish
-from latentforest.learners.interruption import hurry, make_late
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, Work
+from latentforest.learners.common.finish import finish
+from latentforest.learners.common.interruption import hurry, make_late
+from latentforest.learners.common.latent_learner import LatentLearner
+from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.search.greedy.growing import BottomUpForest
 from latentforest.search.greedy.mixed_pairs import choose_pair_classes

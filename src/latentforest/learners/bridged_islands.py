@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from latentforest.data import Dataset
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.inference.mixed_information import measure_dependence
+from latentforest.inference.association.mixed_information import measure_dependence
 from latentforest.inference.threads import map_threads
-from latentforest.learners.base import Learned, Work
-from latentforest.learners.finish import finish
-from latentforest.learners.interruption import hurry, make_late
-from latentforest.learners.latent_tree import LatentTreeLearner, can_vary
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, Work
+from latentforest.learners.common.finish import finish
+from latentforest.learners.common.interruption import hurry, make_late
+from latentforest.learners.common.latent_tree import LatentTreeLearner, can_vary
+from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.search.greedy.bridges import bridge
 from latentforest.search.greedy.islands import IslandBuilder, IslandSettings

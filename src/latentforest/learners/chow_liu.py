@@ -16,20 +16,20 @@ from typing import Any
 import numpy as np
 
 from latentforest.data import Dataset
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.starts import random_starts
+from latentforest.inference.association.expected_pairs import expected_pairs
+from latentforest.inference.association.information import pair_scores
 from latentforest.inference.counts import count_tables, normalize_tables
 from latentforest.inference.engine import make_engine
-from latentforest.inference.expected_pairs import expected_pairs
-from latentforest.inference.information import pair_scores
 from latentforest.kernels.types import BoolArray, FloatArray
-from latentforest.learners.base import Learned, NetworkLearner, Work
-from latentforest.learners.finish import warn_of_bounds
-from latentforest.learners.interruption import hurry, mark_interrupted
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, NetworkLearner, Work
+from latentforest.learners.common.finish import warn_of_bounds
+from latentforest.learners.common.interruption import hurry, mark_interrupted
+from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.spanning import Edge, direct, layered_forest, spanning_forest
 from latentforest.scores.edges import EDGE_CRITERIA, continuous_scores, edge_score

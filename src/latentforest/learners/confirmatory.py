@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentforest.data import Dataset, Variable, encode_like
-from latentforest.data.findings import Origin
+from latentforest.data.columns.findings import Origin
 from latentforest.data.lookup import list_briefly
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import LatentForestWarning, ModelError, ParameterError
 from latentforest.estimation import em
 from latentforest.estimation.em import EMSettings, FitResult, Monitor
@@ -24,9 +24,10 @@ from latentforest.estimation.starts import count_starts, random_starts
 from latentforest.formats import FORMATS, load
 from latentforest.inference.engine import Engine, make_engine
 from latentforest.kernels.types import FloatArray
-from latentforest.learners.base import LatentLearner, Learned, Work, weigh
-from latentforest.learners.finish import warn_of_bounds
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, Work, weigh
+from latentforest.learners.common.finish import warn_of_bounds
+from latentforest.learners.common.latent_learner import LatentLearner
+from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.notation import read_structure
 from latentforest.model.state_edits import replace_variables

@@ -8,9 +8,9 @@ from typing import Any
 from latentforest.data import Dataset
 from latentforest.errors import ParameterError
 from latentforest.estimation.priors import Smoothing
-from latentforest.learners.base import NetworkLearner
-from latentforest.learners.progress import Progress
-from latentforest.learners.tree_search import TreeSearch
+from latentforest.learners.common.base import NetworkLearner
+from latentforest.learners.common.progress import Progress
+from latentforest.learners.common.tree_search import TreeSearch
 from latentforest.model import Network
 from latentforest.search.trees.model import Model, is_better
 from latentforest.search.trees.operators.node_deletion import NodeDeletion

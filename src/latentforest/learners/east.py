@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from latentforest.estimation.priors import Smoothing
-from latentforest.learners.base import NetworkLearner
-from latentforest.learners.progress import Progress
-from latentforest.learners.tree_search import TreeSearch
+from latentforest.learners.common.base import NetworkLearner
+from latentforest.learners.common.progress import Progress
+from latentforest.learners.common.tree_search import TreeSearch
 from latentforest.model import Network
 from latentforest.search.trees.candidate import Candidate
 from latentforest.search.trees.model import Model, is_better

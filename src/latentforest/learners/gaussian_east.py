@@ -16,11 +16,11 @@ from latentforest.estimation.em import fit
 from latentforest.estimation.priors import Smoothing
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.engine import make_engine
-from latentforest.learners.base import NetworkLearner, Work
+from latentforest.learners.common.base import NetworkLearner, Work
+from latentforest.learners.common.progress import Progress
+from latentforest.learners.common.starts import check_columns
+from latentforest.learners.common.tree_search import START_STARTS
 from latentforest.learners.east import EAST
-from latentforest.learners.progress import Progress
-from latentforest.learners.starts import check_columns
-from latentforest.learners.tree_search import START_STARTS
 from latentforest.model import Network, Structure
 from latentforest.search.pouches.evaluation import PouchEvaluation
 from latentforest.search.pouches.operators.limb_deletion import LimbDeletion

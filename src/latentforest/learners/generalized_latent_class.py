@@ -14,25 +14,25 @@ from itertools import combinations
 from typing import Any
 
 from latentforest.data import Dataset
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import DataError, ParameterError
 from latentforest.estimation.em import EMSettings
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.forest import PatternedData
-from latentforest.learners.base import Learned, NetworkLearner, Work
-from latentforest.learners.finish import finish
-from latentforest.learners.glc_settings import (
+from latentforest.learners.common.base import Learned, NetworkLearner, Work
+from latentforest.learners.common.finish import finish
+from latentforest.learners.common.interruption import conclude
+from latentforest.learners.common.latent_tree import LatentTreeLearner, find_varying
+from latentforest.learners.common.progress import Progress
+from latentforest.learners.common.starts import describe_start
+from latentforest.learners.common.tree_search import NOT_SEARCHED
+from latentforest.learners.parts.glc_settings import (
     Links,
     check_start,
     list_starts,
     put_back,
     read_links,
 )
-from latentforest.learners.interruption import conclude
-from latentforest.learners.latent_tree import LatentTreeLearner, find_varying
-from latentforest.learners.progress import Progress
-from latentforest.learners.starts import describe_start
-from latentforest.learners.tree_search import NOT_SEARCHED
 from latentforest.model import Network, Structure
 from latentforest.scores.residuals import compute_bivariate_residuals
 from latentforest.search.dags.best import BestNetwork, best_network

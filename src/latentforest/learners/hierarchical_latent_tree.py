@@ -14,24 +14,24 @@ from typing import Any
 import numpy as np
 
 from latentforest.data import Dataset, Variable
-from latentforest.data.findings import Origin
-from latentforest.data.table import Table
+from latentforest.data.columns.findings import Origin
+from latentforest.data.results.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.estimation.stepwise import StepwiseSettings, fit_stepwise
+from latentforest.inference.association.mixed_information import measure_dependence
 from latentforest.inference.engine import make_engine
 from latentforest.inference.forest import Forest, PatternedData
-from latentforest.inference.mixed_information import measure_dependence
 from latentforest.inference.rows import Rows
 from latentforest.inference.threads import map_threads
-from latentforest.learners.base import Learned, Work
 from latentforest.learners.bridged_islands import N_ANCHORS
-from latentforest.learners.finish import warn_of_bounds
-from latentforest.learners.interruption import hurry, make_late
-from latentforest.learners.latent_tree import LatentTreeLearner, can_vary
-from latentforest.learners.progress import Progress
-from latentforest.learners.topics import assign_topics, describe_topics, switch_on
+from latentforest.learners.common.base import Learned, Work
+from latentforest.learners.common.finish import warn_of_bounds
+from latentforest.learners.common.interruption import hurry, make_late
+from latentforest.learners.common.latent_tree import LatentTreeLearner, can_vary
+from latentforest.learners.common.progress import Progress
+from latentforest.learners.parts.topics import assign_topics, describe_topics, switch_on
 from latentforest.model import Network, Structure
 from latentforest.search.greedy.bridges import bridge
 from latentforest.search.greedy.islands import IslandBuilder, IslandSettings

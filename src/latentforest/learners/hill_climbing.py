@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from latentforest.learners.tree_search import TreeSearch
+from latentforest.learners.common.tree_search import TreeSearch
 from latentforest.search.trees.model import Model, is_better
 from latentforest.search.trees.operators.node_deletion import NodeDeletion
 from latentforest.search.trees.operators.node_introduction import NodeIntroduction

@@ -13,17 +13,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from latentforest.data.findings import Origin
-from latentforest.data.table import Table
+from latentforest.data.columns.findings import Origin
+from latentforest.data.results.table import Table
 from latentforest.errors import ParameterError
-from latentforest.estimation.conjugate_priors import Experts, Priors, read_priors
+from latentforest.estimation.bayes.conjugate_priors import Experts, Priors, read_priors
+from latentforest.estimation.bayes.strengths import choose_strengths
 from latentforest.estimation.em import EMSettings
-from latentforest.estimation.strengths import choose_strengths
-from latentforest.inference.mixed_information import InformationSettings
+from latentforest.inference.association.mixed_information import InformationSettings
 from latentforest.inference.rows import Rows
-from latentforest.learners.base import LatentLearner, Learned, Work
-from latentforest.learners.interruption import conclude
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, Work
+from latentforest.learners.common.interruption import conclude
+from latentforest.learners.common.latent_learner import LatentLearner
+from latentforest.learners.common.progress import Progress
 from latentforest.model import Network
 from latentforest.model.conjugate import Conjugate
 from latentforest.model.posterior_network import PosteriorNetwork

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.engine import make_engine
-from latentforest.learners.base import Learned, NetworkLearner, Work
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, NetworkLearner, Work
+from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 
 

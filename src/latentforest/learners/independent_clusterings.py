@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, Monitor
 from latentforest.estimation.priors import Smoothing, pseudo_counts
 from latentforest.inference.threads import map_threads
 from latentforest.kernels.types import FloatArray
-from latentforest.learners.base import LatentLearner, Learned, Work
-from latentforest.learners.finish import finish
-from latentforest.learners.interruption import conclude, make_late
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, Work
+from latentforest.learners.common.finish import finish
+from latentforest.learners.common.interruption import conclude, make_late
+from latentforest.learners.common.latent_learner import LatentLearner
+from latentforest.learners.common.progress import Progress
 from latentforest.model import Structure
 from latentforest.search.greedy.groups import (
     COVARIANCES,

@@ -21,19 +21,25 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from latentforest.data import Dataset, Variable
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import DataError, LatentForestWarning, ParameterError
 from latentforest.estimation.em import EMSettings, FitResult, Monitor, fit
 from latentforest.estimation.priors import Smoothing, is_none, pseudo_counts
 from latentforest.estimation.starts import count_starts, random_starts
 from latentforest.inference.engine import Engine, Ties, make_engine
 from latentforest.kernels.types import FloatArray
-from latentforest.learners.base import LatentLearner, Learned, Work
-from latentforest.learners.direct_effects import Effects, link_columns, list_further, read_effects
-from latentforest.learners.finish import warn_of_bounds
-from latentforest.learners.interruption import conclude, mark_interrupted
-from latentforest.learners.notes import note_edge_of_range
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, Work
+from latentforest.learners.common.finish import warn_of_bounds
+from latentforest.learners.common.interruption import conclude, mark_interrupted
+from latentforest.learners.common.latent_learner import LatentLearner
+from latentforest.learners.common.notes import note_edge_of_range
+from latentforest.learners.common.progress import Progress
+from latentforest.learners.parts.direct_effects import (
+    Effects,
+    link_columns,
+    list_further,
+    read_effects,
+)
 from latentforest.model import Network, Structure
 from latentforest.scores.criteria import CRITERIA, FitSummary, evaluate
 from latentforest.scores.evidence import EVIDENCE_CRITERIA, approximate, check_method

@@ -13,16 +13,16 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from latentforest.data import Dataset
-from latentforest.data.findings import Origin
-from latentforest.data.table import Table
+from latentforest.data.columns.findings import Origin
+from latentforest.data.results.table import Table
 from latentforest.errors import LatentForestWarning, ParameterError
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.rows import AveragedRows, Rows
 from latentforest.kernels.types import FloatArray
-from latentforest.learners.base import Learned, NetworkLearner, Work, draw_seed
-from latentforest.learners.interruption import conclude, make_late, mark_interrupted
-from latentforest.learners.posterior_means import ParameterPrior, estimate_means
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, NetworkLearner, Work, draw_seed
+from latentforest.learners.common.interruption import conclude, make_late, mark_interrupted
+from latentforest.learners.common.posterior_means import ParameterPrior, estimate_means
+from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.model.state_edits import add_states
 from latentforest.model.state_order import order_states

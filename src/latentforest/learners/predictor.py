@@ -10,7 +10,8 @@ import numpy as np
 from latentforest.data import Dataset, Variable
 from latentforest.errors import ModelError, ParameterError
 from latentforest.inference.completions import complete_rows
-from latentforest.learners.base import LatentLearner, draw_seed
+from latentforest.learners.common.base import draw_seed
+from latentforest.learners.common.latent_learner import LatentLearner
 from latentforest.model import Network
 
 

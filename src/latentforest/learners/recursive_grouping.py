@@ -13,17 +13,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, Monitor, fit
 from latentforest.estimation.priors import Smoothing, pseudo_counts
-from latentforest.inference.distances import Distances, compute_distances
+from latentforest.inference.association.distances import Distances, compute_distances
 from latentforest.inference.engine import make_engine
 from latentforest.inference.rooting import reroot
-from latentforest.learners.base import LatentLearner, Learned, Work
-from latentforest.learners.finish import finish
-from latentforest.learners.interruption import conclude, make_late, mark_interrupted
-from latentforest.learners.progress import Progress
+from latentforest.learners.common.base import Learned, Work
+from latentforest.learners.common.finish import finish
+from latentforest.learners.common.interruption import conclude, make_late, mark_interrupted
+from latentforest.learners.common.latent_learner import LatentLearner
+from latentforest.learners.common.progress import Progress
 from latentforest.model import Network, Structure
 from latentforest.search.distances.forest import grow_forest
 from latentforest.search.distances.grouping import ComparisonRules
@@ -70,7 +71,7 @@ class RecursiveGrouping(LatentLearner):
     trees are joined again if that raises BIC.
     With exact distances the tree is exact; with many rows it tends to the right one, if all
     latent variables have as many states as the smallest column or as ``n_states``, whichever is
-    less (see ``inference/distances.py``).
+    less (see ``inference/association/distances.py``).
 
     Parameters
     ----------

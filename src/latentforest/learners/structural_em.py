@@ -21,12 +21,13 @@ from latentforest.inference.forest import PatternedData
 from latentforest.inference.patterns import Mask
 from latentforest.inference.posterior_completions import warn_of_left_out
 from latentforest.kernels.types import FloatArray
-from latentforest.learners.base import LatentLearner, Learned, Work
 from latentforest.learners.bayesian_network import BayesianNetworkSearch
-from latentforest.learners.finish import finish
-from latentforest.learners.interruption import conclude
-from latentforest.learners.progress import Progress
-from latentforest.learners.structural_settings import check_settings, read_latents
+from latentforest.learners.common.base import Learned, Work
+from latentforest.learners.common.finish import finish
+from latentforest.learners.common.interruption import conclude
+from latentforest.learners.common.latent_learner import LatentLearner
+from latentforest.learners.common.progress import Progress
+from latentforest.learners.parts.structural_settings import check_settings, read_latents
 from latentforest.model import Network, Structure
 from latentforest.scores.families import FamilyPrior
 from latentforest.search.changes import Change

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from latentforest.data.recipe import Recipe
+from latentforest.data.columns.recipe import Recipe
 from latentforest.errors import ParameterError
-from latentforest.model.json_values import Mismatch, describe
+from latentforest.model.files.json_values import Mismatch, describe
 from latentforest.model.labels import Labels
 from latentforest.model.record import Record
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.column_relations import COLLINEAR
+from latentforest.data.columns.column_relations import COLLINEAR
 from latentforest.ties import find_best
 
 SINGULAR = 1e-13

@@ -9,7 +9,7 @@ from latentforest.model.about import About
 from latentforest.model.labels import Labels
 
 if TYPE_CHECKING:
-    from latentforest.data.recipe import Recipe
+    from latentforest.data.columns.recipe import Recipe
     from latentforest.data.variable import Variable
     from latentforest.model.record import Record
 

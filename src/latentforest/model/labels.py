@@ -13,7 +13,7 @@ from typing import Any
 from latentforest.data.variable import Variable
 from latentforest.errors import FileFormatError, ModelError
 from latentforest.files import write_atomically
-from latentforest.model.json_values import Mismatch, describe, get, parse
+from latentforest.model.files.json_values import Mismatch, describe, get, parse
 
 FORMAT = "latentforest-labels"
 VERSION = 1

@@ -12,29 +12,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentforest.data.dataset import Dataset
-from latentforest.data.labelled import LabelledArray
-from latentforest.data.table import Table
+from latentforest.data.results.labelled import LabelledArray
+from latentforest.data.results.table import Table
 from latentforest.data.variable import Variable
 from latentforest.errors import ModelError
-from latentforest.model import (
-    axes,
-    drawing,
-    elimination,
-    graphs,
-    profiles,
-    sampling,
-    transform,
-)
+from latentforest.model import graphs, sampling, transform
 from latentforest.model.about import NOTHING
 from latentforest.model.described import Described
-from latentforest.model.evidence import Evidence, read_evidence, read_targets
 from latentforest.model.gaussian import Mixture
 from latentforest.model.parameters import pack_tables, read_parameters
+from latentforest.model.questions import elimination
+from latentforest.model.questions.evidence import Evidence, read_evidence, read_targets
+from latentforest.model.showing import axes, drawing, profiles
 from latentforest.model.structure import Parents, Pouches, Structure
 
 if TYPE_CHECKING:
     from latentforest.model.conjugate import Conjugate
-    from latentforest.model.explorer import Explorer
+    from latentforest.model.showing.explorer import Explorer
 
 
 class Network(Described):
@@ -559,12 +553,12 @@ class Network(Described):
         >>> explorer.query("two").tolist()
         [0.0, 1.0]
         """
-        from latentforest.model.explorer import Explorer
+        from latentforest.model.showing.explorer import Explorer
 
         return Explorer(self)
 
     def _repr_html_(self) -> str:
-        from latentforest.model.notebook import write_network
+        from latentforest.model.showing.notebook import write_network
 
         return write_network(self)
 

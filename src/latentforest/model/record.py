@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
-from latentforest.data.table import to_plain
-from latentforest.model.json_values import Mismatch, describe
+from latentforest.data.results.table import to_plain
+from latentforest.model.files.json_values import Mismatch, describe
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from latentforest.data.scales import place_states
-from latentforest.model.forest_tables import ForestTables
-from latentforest.model.profiles import Profile, compute_sizes
-from latentforest.model.telling import rank_columns
+from latentforest.data.columns.scales import place_states
+from latentforest.model.questions.forest_tables import ForestTables
+from latentforest.model.showing.profiles import Profile, compute_sizes
+from latentforest.model.showing.telling import rank_columns
 
 if TYPE_CHECKING:
     from latentforest.model.network import Network

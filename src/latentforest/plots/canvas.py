@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from latentforest.data.table import load_package
+from latentforest.data.results.table import load_package
 from latentforest.model.pictures.shapes import (
     Box,
     Caption,

@@ -45,8 +45,8 @@ def choose_latent(network: Network, latent: str | None) -> str:
 
 def rank_latents(network: Network) -> list[str]:
     """Latent variables, the one with the largest entropy first."""
-    from latentforest.model.marginals import compute_marginals
-    from latentforest.model.profiles import compute_entropy
+    from latentforest.model.questions.marginals import compute_marginals
+    from latentforest.model.showing.profiles import compute_entropy
 
     found = compute_marginals(network.structure, network.parameters, network.latents)
     return sorted(network.latents, key=lambda name: -round(compute_entropy(found[name]), 9))

@@ -11,11 +11,11 @@ import numpy as np
 from latentforest.errors import ParameterError
 from latentforest.kernels.types import FloatArray
 from latentforest.model import Network
-from latentforest.model.elimination import compute_mixture
 from latentforest.model.gaussian import Mixture
 from latentforest.model.pictures.names import name_states, name_variables
 from latentforest.model.pictures.sketch import find_range, trace_density
-from latentforest.model.profiles import Profile, compute_profiles
+from latentforest.model.questions.elimination import compute_mixture
+from latentforest.model.showing.profiles import Profile, compute_profiles
 
 NEAREST = 150  # columns that are looked at, by distance from the latent variable
 WEAK = 0.12  # share of the best column's bits: below it only one value is shown

@@ -10,8 +10,14 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from latentforest.lazy import import_lazily
+
 if TYPE_CHECKING:
     from latentforest.report.document import Report
+
+
+_HOME = "latentforest.report.document"
+__getattr__, __dir__, __all__ = import_lazily(__name__, {"Report": _HOME, "report": _HOME})
 
 
 class _CallablePackage(ModuleType):

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from latentforest.model.labels import Labels
-from latentforest.report.askable import describe_model
-from latentforest.report.cautions import list_warnings
-from latentforest.report.fit import describe_fit, name_kind
-from latentforest.report.graph import describe_graph
 from latentforest.report.opening import Given, add_comparisons, open_subject
-from latentforest.report.profiles import describe_profiles
-from latentforest.report.reproduce import describe_reproduction
-from latentforest.report.rows import describe_rows
+from latentforest.report.sections.askable import describe_model
+from latentforest.report.sections.cautions import list_warnings
+from latentforest.report.sections.fit import describe_fit, name_kind
+from latentforest.report.sections.graph import describe_graph
+from latentforest.report.sections.profiles import describe_profiles
+from latentforest.report.sections.reproduce import describe_reproduction
+from latentforest.report.sections.rows import describe_rows
+from latentforest.report.sections.variables import describe_variables
+from latentforest.report.sections.words import describe_words
 from latentforest.report.subject import Subject
-from latentforest.report.variables import describe_variables
 from latentforest.report.wording import round_values
-from latentforest.report.words import describe_words
 from latentforest.version import __version__
 
 FORMAT = "latentforest-report"

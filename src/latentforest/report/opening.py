@@ -14,13 +14,13 @@ import numpy as np
 from latentforest.data.conform import encode_like
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, LatentForestWarning, ParameterError
-from latentforest.learners.base import NetworkLearner
-from latentforest.learners.progress import open_progress
+from latentforest.learners.common.base import NetworkLearner
+from latentforest.learners.common.progress import open_progress
 from latentforest.model.labels import Labels
 from latentforest.model.network import Network
 from latentforest.model.record import Record
-from latentforest.model.suggestions import suggest_names
-from latentforest.report.comparisons import SECONDS, compare_with
+from latentforest.model.showing.suggestions import suggest_names
+from latentforest.report.sections.comparisons import SECONDS, compare_with
 from latentforest.report.subject import Subject
 
 
@@ -143,7 +143,7 @@ def _find_ids(
 
 def _read_column(name: str, data: Any) -> Sequence[object]:
     if isinstance(data, str | os.PathLike):
-        from latentforest.data.kept_columns import read_as_written
+        from latentforest.data.files.kept_columns import read_as_written
 
         return list(read_as_written([os.fspath(data)], [name])[name])
     if isinstance(data, Dataset):

@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from latentforest.data.dataset import Dataset
-from latentforest.inference.pair_tables import PairTables, make_pair_tables
+from latentforest.inference.association.pair_tables import PairTables, make_pair_tables
 from latentforest.kernels.types import FloatArray
 from latentforest.model.labels import Labels
 from latentforest.model.network import Network
 from latentforest.model.record import Record
-from latentforest.report.assignment import Assignments, assign_rows
-from latentforest.report.blocks import Block, find_blocks
+from latentforest.report.sections.assignment import Assignments, assign_rows
+from latentforest.report.sections.blocks import Block, find_blocks
 
 
 @dataclass(frozen=True)

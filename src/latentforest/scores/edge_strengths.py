@@ -8,10 +8,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.kernels.types import FloatArray
-from latentforest.model.drawing import quote
 from latentforest.model.network import Network
+from latentforest.model.showing.drawing import quote
 from latentforest.model.structure import Structure
 
 

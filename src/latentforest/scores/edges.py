@@ -14,8 +14,11 @@ from scipy.special import gammaln
 
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ParameterError
-from latentforest.inference.information import Score, table_information
-from latentforest.inference.mixed_information import InformationSettings, information_matrix
+from latentforest.inference.association.information import Score, table_information
+from latentforest.inference.association.mixed_information import (
+    InformationSettings,
+    information_matrix,
+)
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 
 EDGE_CRITERIA = ("likelihood", "bic", "aic", "bde")

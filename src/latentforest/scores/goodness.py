@@ -13,7 +13,7 @@ import numpy as np
 
 from latentforest.data.conform import encode_like
 from latentforest.data.dataset import Dataset
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import DimensionWarning, ParameterError
 from latentforest.inference.forest import PatternedData, check_columns, require_categorical
 from latentforest.kernels.types import FloatArray

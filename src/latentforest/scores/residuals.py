@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
+from latentforest.inference.association.pair_tables import TreeTables, is_tree_like
 from latentforest.inference.engine import make_engine
 from latentforest.inference.forest import PatternedData, require_categorical
-from latentforest.inference.pair_tables import TreeTables, is_tree_like
 from latentforest.kernels.types import AnyArray, BoolArray, FloatArray
 from latentforest.model.network import Network
 from latentforest.scores.effective_dimension import with_gaps

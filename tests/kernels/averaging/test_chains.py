@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from latentforest.inference.network_sums import add_up_networks
-from latentforest.inference.structure_chains import CandidateScores, compute_r_hat, run_chains
+from latentforest.inference.structures.network_sums import add_up_networks
+from latentforest.inference.structures.structure_chains import (
+    CandidateScores,
+    compute_r_hat,
+    run_chains,
+)
 from latentforest.kernels.averaging.chains import expect_arcs, walk_networks, walk_orders
 
 N = 4

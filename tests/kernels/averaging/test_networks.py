@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latentforest.errors import ParameterError
-from latentforest.inference.network_sums import add_up_networks
+from latentforest.inference.structures.network_sums import add_up_networks
 from reference.network_sums import (
     count_orders,
     find_arcs,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latentforest.errors import ParameterError
-from latentforest.inference.tree_sums import MOST_VERTICES, add_up_tilted, add_up_trees
+from latentforest.inference.structures.tree_sums import MOST_VERTICES, add_up_tilted, add_up_trees
 from reference import spanning_sums
 
 

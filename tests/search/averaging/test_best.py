@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latentforest.errors import ParameterError
-from latentforest.inference.ranked_networks import rank_networks
+from latentforest.inference.structures.ranked_networks import rank_networks
 from latentforest.search.averaging.best import best_networks
 from reference.dags import all_dags, random_table, score_all
 from reference.network_sums import list_masks

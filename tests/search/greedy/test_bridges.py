@@ -4,8 +4,8 @@ import pytest
 
 from latentforest.datasets.generate import generate, random_latent_tree
 from latentforest.estimation.small import count_patterns
+from latentforest.inference.association.information import mutual_information
 from latentforest.inference.forest import PatternedData
-from latentforest.inference.information import mutual_information
 from latentforest.search.greedy.bridges import bridge
 from latentforest.search.greedy.islands import IslandBuilder, IslandSettings
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from latentforest.estimation.posterior_vector import pack_priors
+from latentforest.estimation.bayes.posterior_vector import pack_priors
 from latentforest.search.incremental.arc_addition import add_arc, is_allowed
 from latentforest.search.incremental.tree import (
     fit_tree,

@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
+from latentforest.estimation.bayes.posterior_vector import pack_priors
+from latentforest.estimation.bayes.variational import find_divergence, find_potentials
 from latentforest.estimation.em import EMSettings
-from latentforest.estimation.posterior_vector import pack_priors
-from latentforest.estimation.variational import find_divergence, find_potentials
 from latentforest.inference.forest import Forest
 from latentforest.search.incremental.arc_addition import add_arc
 from latentforest.search.incremental.candidate import join_trees

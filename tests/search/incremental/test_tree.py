@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from latentforest.estimation.variational import find_potentials
+from latentforest.estimation.bayes.variational import find_potentials
 from latentforest.inference.forest import Forest
 from latentforest.search.incremental.arc_addition import add_arc
 from latentforest.search.incremental.growth import GrowingForest

@@ -9,8 +9,8 @@ from latentforest.datasets import (
 )
 from latentforest.estimation.em import EMSettings
 from latentforest.inference.forest import PatternedData
+from latentforest.learners.common.latent_tree import make_start
 from latentforest.learners.east import EAST
-from latentforest.learners.latent_tree import make_start
 from latentforest.search.regularity import find_irregular
 from latentforest.search.trees.candidate import LocalEffort
 from latentforest.search.trees.evaluation import EVALUATIONS, pick_by_data_completion

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from latentforest.model.suggestions import drop_beginnings, suggest_names
+from latentforest.model.showing.suggestions import drop_beginnings, suggest_names
 from latentforest.visible import make_label
 
 if TYPE_CHECKING:

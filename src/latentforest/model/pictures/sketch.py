@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from latentforest.model.centre import find_centres
 from latentforest.model.gaussian import Mixture
-from latentforest.model.marginals import compute_marginals, compute_mixtures
 from latentforest.model.pictures.names import name_variables, shorten_columns
+from latentforest.model.questions.marginals import compute_marginals, compute_mixtures
+from latentforest.model.showing.centre import find_centres
 
 if TYPE_CHECKING:
     from latentforest.model.network import Network

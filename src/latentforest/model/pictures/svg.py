@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latentforest.data.table_text import escape_html
+from latentforest.data.results.table_text import escape_html
 from latentforest.model.pictures import palette
 from latentforest.model.pictures.shapes import (
     Box,

@@ -23,11 +23,11 @@ function orderAnswers(ids) {
 }
 
 function answerHead(id, bits) {
-  const name = variableName(id, 90);
+  const name = cutText(shortName(id, null), 90); // the whole name is in the tip
   const isLink = variables[id].latent && profileOf.has(id);
   return make("div", { class: "answer-head" },
     make("h4", { class: variables[id].latent ? "latent" : null, title: variableName(id) },
-      isLink ? button(name, () => openVariable(id), { class: "plain" }) : soft(name)),
+      isLink ? button(soft(name), () => openVariable(id), { class: "plain" }) : soft(name)),
     state.evidence.size ? make("span", { class: "moved" }, formatMove(bits) + " bits moved") : null);
 }
 

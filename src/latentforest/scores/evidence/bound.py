@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from latentforest.errors import ModelError
-from latentforest.estimation.conjugate_priors import Priors
+from latentforest.estimation.bayes.conjugate_priors import Priors
+from latentforest.estimation.bayes.posterior_vector import find_inside, pack_priors
+from latentforest.estimation.bayes.variational import fit_posterior, from_parameters
 from latentforest.estimation.em import FitResult
-from latentforest.estimation.posterior_vector import find_inside, pack_priors
-from latentforest.estimation.variational import fit_posterior, from_parameters
 from latentforest.inference.engine import make_engine
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure

@@ -21,8 +21,8 @@ from latentforest.inference.forest import PatternedData
 from latentforest.inference.patterns import Mask
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray, LongArray
-from latentforest.model.elimination import compute_joint
 from latentforest.model.network import Network
+from latentforest.model.questions.elimination import compute_joint
 from latentforest.scores.families.set_score import SetScore
 
 MOST_CELLS = float(1 << 16)  # of a joint distribution that is computed as a whole

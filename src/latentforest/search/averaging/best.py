@@ -9,7 +9,7 @@ from itertools import islice
 from latentforest.data.dataset import Dataset
 from latentforest.errors import ParameterError
 from latentforest.inference.counts import CountingTable
-from latentforest.inference.ranked_networks import rank_networks
+from latentforest.inference.structures.ranked_networks import rank_networks
 from latentforest.model.structure import Structure
 from latentforest.search.averaging.families import score_all_families
 from latentforest.search.dags.canonical import order_columns

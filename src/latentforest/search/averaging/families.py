@@ -7,7 +7,7 @@ import numpy as np
 from latentforest.errors import ParameterError
 from latentforest.inference.counts import list_bits
 from latentforest.inference.patterns import Mask
-from latentforest.inference.structure_chains import CandidateScores
+from latentforest.inference.structures.structure_chains import CandidateScores
 from latentforest.kernels.types import FloatArray
 from latentforest.search.dags.constraints import ArcConstraints
 from latentforest.search.dags.exact import tabulate_scores

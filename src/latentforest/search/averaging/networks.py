@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import ParameterError
 from latentforest.inference.counts import CountingTable, list_bits
-from latentforest.inference.network_sums import (
+from latentforest.inference.patterns import Mask
+from latentforest.inference.structures.network_sums import (
     MOST_COLUMNS,
     STRUCTURE_PRIORS,
     NetworkSum,
     add_up_networks,
 )
-from latentforest.inference.patterns import Mask
-from latentforest.inference.structure_chains import CandidateScores, Chains, run_chains
+from latentforest.inference.structures.structure_chains import CandidateScores, Chains, run_chains
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.scores.families import FamilyPrior, SampleSize
 from latentforest.search.averaging.families import score_all_families, score_candidates

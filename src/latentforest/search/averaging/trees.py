@@ -14,12 +14,12 @@ import numpy as np
 from scipy.special import gammaln
 
 from latentforest.data.dataset import Dataset
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import DataError
 from latentforest.estimation.priors import check_sample_size
+from latentforest.inference.association.information import pair_scores
 from latentforest.inference.counts import CountingTable
-from latentforest.inference.information import pair_scores
-from latentforest.inference.tree_sums import TreeSum, add_up_tilted, add_up_trees
+from latentforest.inference.structures.tree_sums import TreeSum, add_up_tilted, add_up_trees
 from latentforest.kernels.types import FloatArray, LongArray
 from latentforest.scores.edges import edge_score
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.errors import ParameterError
-from latentforest.inference.best_sinks import find_best_network, tabulate_families
 from latentforest.inference.counts import list_bits
 from latentforest.inference.patterns import Mask
+from latentforest.inference.structures.best_sinks import find_best_network, tabulate_families
 from latentforest.kernels.types import FloatArray
 from latentforest.search.dags.constraints import ArcConstraints
 from latentforest.search.dags.family_scores import MOST_CELLS, FamilyScores, ScoredFamilies

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from latentforest.inference.growth_graph import GrowthGraph
 from latentforest.inference.patterns import Mask
+from latentforest.inference.structures.growth_graph import GrowthGraph
 from latentforest.kernels.types import LongArray
 from latentforest.search.dags.constraints import ArcConstraints
 from latentforest.search.dags.dag import mark_bits, sort_topologically

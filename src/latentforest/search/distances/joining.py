@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from latentforest.data.dataset import Dataset
+from latentforest.inference.association.mixed_information import gaussian_gain
 from latentforest.inference.columns import summarize
 from latentforest.inference.forest import PatternedData
-from latentforest.inference.mixed_information import gaussian_gain
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network

@@ -18,10 +18,10 @@ from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.starts import random_starts
+from latentforest.inference.association.mixed_information import expected_moments
 from latentforest.inference.columns import summarize
 from latentforest.inference.engine import make_engine
 from latentforest.inference.forest import PatternedData
-from latentforest.inference.mixed_information import expected_moments
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import AnyArray, FloatArray
 from latentforest.model.network import Network

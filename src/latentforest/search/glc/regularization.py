@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentforest.model.network import Network
+from latentforest.model.questions.summing_out import sum_out
 from latentforest.model.structure import Structure
-from latentforest.model.summing_out import sum_out
 from latentforest.model.transform import can_be_root, root_structure
 from latentforest.search.glc.shapes import (
     Fork,

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from latentforest.errors import ModelError
+from latentforest.model.questions.summing_out import count_parameters_without
 from latentforest.model.structure import MAX_PARENTS, Structure
-from latentforest.model.summing_out import count_parameters_without
 
 
 @dataclass(frozen=True, slots=True)

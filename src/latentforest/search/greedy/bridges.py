@@ -9,8 +9,8 @@ import numpy as np
 from latentforest.data.variable import Variable
 from latentforest.estimation.small import Counts, SmallModel
 from latentforest.estimation.small_rows import RowModel, SmallRows
+from latentforest.inference.association.information import joint_counts, posterior_information
 from latentforest.inference.forest import PatternedData
-from latentforest.inference.information import joint_counts, posterior_information
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.model.spanning import direct, spanning_forest

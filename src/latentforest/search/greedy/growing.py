@@ -13,9 +13,13 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.estimation.two_way import TwoWayClasses
+from latentforest.inference.association.information import (
+    indicators,
+    joint_counts,
+    posterior_information,
+)
+from latentforest.inference.association.mixed_information import mixture_information
 from latentforest.inference.columns import summarize
-from latentforest.inference.information import indicators, joint_counts, posterior_information
-from latentforest.inference.mixed_information import mixture_information
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
 from latentforest.search.naming import name_new_latent

@@ -10,9 +10,9 @@ import numpy as np
 
 from latentforest.data.dataset import Dataset
 from latentforest.estimation.em import EMSettings, fit
-from latentforest.inference.distances import cut_numbers
+from latentforest.inference.association.distances import cut_numbers
+from latentforest.inference.association.information import mutual_information
 from latentforest.inference.engine import make_engine
-from latentforest.inference.information import mutual_information
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure
 from latentforest.scores.criteria import FitSummary, bic

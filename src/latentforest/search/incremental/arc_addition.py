@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from latentforest.estimation.posterior_vector import find_prior, read_family, write_family
+from latentforest.estimation.bayes.posterior_vector import find_prior, read_family, write_family
 from latentforest.kernels.types import FloatArray
 from latentforest.model.conjugate import Dirichlet, NormalGamma
 from latentforest.model.structure import Structure

@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from latentforest.data.variable import Variable
-from latentforest.estimation.posterior_vector import copy_families, pack_priors
+from latentforest.estimation.bayes.posterior_vector import copy_families, pack_priors
+from latentforest.estimation.bayes.variational import fit_posterior, from_parameters
 from latentforest.estimation.starts import random_starts
-from latentforest.estimation.variational import fit_posterior, from_parameters
 from latentforest.inference.forest import Forest
 from latentforest.kernels.types import FloatArray
 from latentforest.model.structure import Structure

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from latentforest.estimation.conjugate_priors import Priors
+from latentforest.estimation.bayes.conjugate_priors import Priors
 from latentforest.estimation.em import EMSettings
 from latentforest.estimation.evidence import (
     count_states,
@@ -14,8 +14,8 @@ from latentforest.estimation.evidence import (
     measure_values,
     summarize_values,
 )
+from latentforest.inference.association.information import indicators, joint_counts
 from latentforest.inference.forest import PatternedData
-from latentforest.inference.information import indicators, joint_counts
 from latentforest.kernels.types import AnyArray
 from latentforest.model.conjugate import Conjugate
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from latentforest.data.dataset import Dataset
-from latentforest.estimation.posterior_vector import unpack
-from latentforest.inference.information import Check
-from latentforest.inference.mixed_information import (
+from latentforest.estimation.bayes.posterior_vector import unpack
+from latentforest.inference.association.information import Check
+from latentforest.inference.association.mixed_information import (
     InformationSettings,
     information_about,
     information_matrix,

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from latentforest.data.variable import Variable
-from latentforest.estimation.posterior_vector import (
+from latentforest.estimation.bayes.posterior_vector import (
     copy_families,
     pack_priors,
     read_family,

@@ -25,14 +25,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from latentforest.data.variable import Variable
-from latentforest.estimation.em import EMSettings
-from latentforest.estimation.posterior_vector import (
+from latentforest.estimation.bayes.posterior_vector import (
     copy_families,
     pack,
     pack_priors,
     write_family,
 )
-from latentforest.estimation.variational import find_divergence, find_potentials, fit_posterior
+from latentforest.estimation.bayes.variational import (
+    find_divergence,
+    find_potentials,
+    fit_posterior,
+)
+from latentforest.estimation.em import EMSettings
 from latentforest.inference.forest import Forest, PatternedData
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray

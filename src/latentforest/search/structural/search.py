@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.data.variable import Variable
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray

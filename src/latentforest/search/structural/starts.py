@@ -9,7 +9,7 @@ import numpy as np
 from latentforest.data.dataset import Dataset
 from latentforest.data.variable import Variable
 from latentforest.estimation.starts import random_starts
-from latentforest.inference.information import pair_scores
+from latentforest.inference.association.information import pair_scores
 from latentforest.inference.patterns import Mask
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network

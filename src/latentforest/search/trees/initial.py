@@ -11,9 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from latentforest.data.variable import Variable
+from latentforest.inference.association.information import (
+    indicators,
+    joint_counts,
+    posterior_information,
+)
+from latentforest.inference.association.mixed_information import expected_moments, gaussian_gain
 from latentforest.inference.forest import PatternedData
-from latentforest.inference.information import indicators, joint_counts, posterior_information
-from latentforest.inference.mixed_information import expected_moments, gaussian_gain
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network

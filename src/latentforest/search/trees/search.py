@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from latentforest.data.table import Table
+from latentforest.data.results.table import Table
 from latentforest.errors import FileFormatError
 from latentforest.estimation.em import EMSettings
 from latentforest.inference.forest import PatternedData
 from latentforest.inference.threads import map_threads
-from latentforest.model.document import from_document, to_document
+from latentforest.model.files.document import from_document, to_document
 from latentforest.model.network import Network
 from latentforest.search.changes import Change
 from latentforest.search.ended import SearchEnded

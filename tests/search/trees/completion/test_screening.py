@@ -10,8 +10,8 @@ from latentforest.errors import ParameterError
 from latentforest.estimation.em import EMSettings, fit
 from latentforest.estimation.starts import random_starts
 from latentforest.inference.forest import Forest, PatternedData
+from latentforest.learners.common.latent_tree import make_start
 from latentforest.learners.east import EAST
-from latentforest.learners.latent_tree import make_start
 from latentforest.model import Network, Structure
 from latentforest.search.trees.candidate import LocalEffort
 from latentforest.search.trees.completion.counts import Completion

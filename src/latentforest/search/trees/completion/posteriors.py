@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from latentforest.inference.information import indicators, posterior_information
+from latentforest.inference.association.information import indicators, posterior_information
+from latentforest.inference.association.mixed_information import gaussian_gain
 from latentforest.inference.messages import Messages
-from latentforest.inference.mixed_information import gaussian_gain
 from latentforest.kernels.types import FloatArray
 
 

@@ -1,0 +1,1 @@
+"""Readers of table files: one module for each format."""

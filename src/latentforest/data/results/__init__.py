@@ -1,0 +1,1 @@
+"""Tables of results: values with names, as text and as files."""

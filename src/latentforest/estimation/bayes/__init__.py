@@ -1,0 +1,1 @@
+"""Variational Bayes: priors, posteriors and their loop."""

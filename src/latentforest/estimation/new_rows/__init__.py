@@ -1,0 +1,1 @@
+"""Parameters for rows that were not in the table: pseudo-counts and their weights."""

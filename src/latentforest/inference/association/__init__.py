@@ -1,0 +1,1 @@
+"""How much columns and latent variables tell about each other."""

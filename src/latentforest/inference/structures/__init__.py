@@ -1,0 +1,1 @@
+"""Sums and maxima over many structures at once: trees, networks, orders."""

@@ -1,0 +1,1 @@
+"""What learners share: the estimator, its progress, its early end, its results."""

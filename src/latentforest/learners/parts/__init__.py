@@ -1,0 +1,1 @@
+"""Parts of single learners that would make their files too long."""

@@ -1,0 +1,1 @@
+"""Exact answers of a network: elimination, evidence, marginals, tables of pairs."""

@@ -1,0 +1,1 @@
+"""Networks for people: text, pictures, profiles of latent variables, notebooks."""
