@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from latentforest.inference.information import posterior_information
 
 from latentforest.datasets.generate import generate, random_latent_tree
 from latentforest.estimation.em import EMSettings
 from latentforest.estimation.starts import random_starts
+from latentforest.inference.association.information import posterior_information
 from latentforest.inference.forest import PatternedData
 from latentforest.model import Network
 from latentforest.search.greedy import refinement

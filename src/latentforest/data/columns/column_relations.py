@@ -21,7 +21,7 @@ COLLINEAR = 1e-6
 _NEAR_COPY = 1e-3  # the same for near-copies of one other column
 _DIFFERENT = 0.05  # share of the rows in which a near-copy may differ
 _UNTOLD = (
-    0.125  # and of the rows beside the mode: two columns that are nearly always 0 are no copies
+    0.05  # and of the rows beside the mode: two columns that are nearly always 0 are no copies
 )
 _LEAST_ROWS = 30
 _LEAST_VARYING = 20  # rows beside the mode
