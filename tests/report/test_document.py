@@ -96,3 +96,14 @@ def test_no_negative_time(model, compare):
 def test_another_table_is_not_compared(model):
     content = lf.report(model, DATA.take([0, 1, 2]), compare=True).content
     assert len(content["fit"]["models"]) == 1
+
+
+def test_the_path_of_a_model_file_will_do(model, tmp_path):
+    model.network_.save(tmp_path / "model.json")
+    made = lf.report(tmp_path / "model.json", DATA)
+    assert made.content["variables"] == lf.report(model.network_, DATA).content["variables"]
+
+
+def test_what_is_no_model_is_named():
+    with pytest.raises(ParameterError, match="got dict, expected a fitted learner, a network"):
+        lf.report({}, DATA)
