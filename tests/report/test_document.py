@@ -144,3 +144,14 @@ def test_missing_values_are_counted_by_weight():
     model = lf.Independence().fit(table)
     content = lf.report(model, table, weights=[1.0, 1.0, 6.0, 2.0]).content
     assert content["table"]["missing_share"] == pytest.approx(0.3)
+
+
+def test_the_path_of_a_model_file_will_do(model, tmp_path):
+    model.network_.save(tmp_path / "model.json")
+    made = lf.report(tmp_path / "model.json", DATA)
+    assert made.content["variables"] == lf.report(model.network_, DATA).content["variables"]
+
+
+def test_what_is_no_model_is_named():
+    with pytest.raises(ParameterError, match="got dict, expected a fitted learner, a network"):
+        lf.report({}, DATA)

@@ -85,6 +85,7 @@ def _print(source: str, found: Inspection) -> None:
         column.justify, column.no_wrap = "left", False
     for row in found.table.rows():
         table.add_row(*("" if cell is None else str(cell) for cell in row.values()))
+    table.columns[0].overflow = "fold"  # names are there to be copied
     console.print(table)
     for sentence in found.advice:
         console.print(f"- {translate(sentence)}", soft_wrap=True)
