@@ -263,6 +263,14 @@ def test_every_section_is_reached_from_the_bar(page, pages):
         assert end or abs(top - 46) < 2
 
 
+def test_narrow_pages_keep_names_whole(page, pages):
+    open_page(page, pages, "forest", 390)
+    names = "[...document.querySelectorAll('.models th[scope=row]')]"
+    widths = page.run(names + ".map((name) => name.offsetWidth)")
+    assert min(widths) >= 100
+    assert page.run("document.getElementById('sections').scrollLeft") == 0
+
+
 def test_print_has_all_profiles(page, pages, screenshots):
     open_page(page, pages, "forest", scheme="dark")
     page.print_to(screenshots / "forest.pdf")

@@ -158,3 +158,14 @@ def test_the_same_model_has_the_same_direct_effects():
 def test_direct_effects_that_were_found_are_not_looked_for_again():
     model = lf.LatentClass(2, direct_effects="auto", n_starts=2, random_state=0).fit(DATA)
     assert not any(row.get("is_again") for row in compare_with(model.network_, DATA, 60.0))
+
+
+def test_the_path_of_a_model_file_will_do(model, tmp_path):
+    model.network_.save(tmp_path / "model.json")
+    made = lf.report(tmp_path / "model.json", DATA)
+    assert made.content["variables"] == lf.report(model.network_, DATA).content["variables"]
+
+
+def test_what_is_no_model_is_named():
+    with pytest.raises(ParameterError, match="got dict, expected a fitted learner, a network"):
+        lf.report({}, DATA)

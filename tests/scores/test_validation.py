@@ -217,3 +217,10 @@ def test_a_given_structure_can_be_validated(text):
     train, test = ROWS.take(np.arange(30)), ROWS.take(np.arange(30, 40))
     fitted = ConfirmatoryModel(text, smoothing=1, n_starts=4, random_state=0).fit(train)
     assert hold_out(learner, train, test) == pytest.approx(10 * fitted.score(test))
+
+
+def test_a_warning_of_the_table_is_given_once():
+    data = {"a": ["x", "y"] * 6, "b": ["u"] * 12}
+    with pytest.warns(LatentForestWarning, match="single observed value") as said:
+        cross_validate(SMOOTH, data, 3)
+    assert len(said) == 1

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from latentforest.benchmarking.pair_tests import CAUTION
 from latentforest.data.results.table import Table
 from latentforest.scores.comparison_words import LEVEL, describe_number, describe_p
 
@@ -73,8 +74,9 @@ def _describe_tests(n_done: int, n_pairs: int) -> Iterable[str]:
     if n_pairs and n_done:
         holm = f"; p is after Holm's correction for all {n_pairs} pairs of learners"
         yield (
-            "Standard errors are of paired differences, enlarged because the training rows of the "
-            f"folds overlap (Nadeau and Bengio){holm if n_pairs > 1 else ''}."
+            "Standard errors of differences are of paired rows, enlarged because the training rows "
+            f"of the folds overlap (Nadeau and Bengio's correction, {CAUTION:g} times)"
+            f"{holm if n_pairs > 1 else ''}."
         )
 
 

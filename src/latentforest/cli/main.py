@@ -16,8 +16,6 @@ from latentforest.cli.boundary import (
     INTERRUPTED,
     GuardedGroup,
     discard_output,
-    interrupt_when_terminated,
-    repeat_lost_interruptions,
     report,
     say,
 )
@@ -37,6 +35,11 @@ from latentforest.cli.commands.show import show
 from latentforest.cli.commands.warm_up import warm_up
 from latentforest.version import __version__
 
+HELP = """Discovers the hidden structure under a table of data.
+
+Exit codes: 0 done; 1 an error; 2 wrong usage; 3 ended early (time limit, Ctrl-C, SIGTERM) with
+the best model so far; 130 interrupted without a result.
+"""
 app = typer.Typer(
     name="latentforest",
     cls=GuardedGroup,
@@ -61,8 +64,15 @@ COMMANDS = (
     datasets,
     warm_up,
 )
+
+
+def join_lines(text: str) -> str:
+    """Join the lines of each paragraph: the terminal's width breaks them, not the source's."""
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n")).strip()
+
+
 for command in COMMANDS:
-    app.command()(command)
+    app.command(help=join_lines(command.__doc__ or ""))(command)
 
 
 def _show_version(wanted: bool) -> None:
@@ -71,7 +81,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=join_lines(HELP))
 def _set_up(
     version: Annotated[
         bool,
@@ -81,11 +91,7 @@ def _set_up(
         bool, typer.Option("--debug", help="Show the full traceback of an error.")
     ] = False,
 ) -> None:
-    """Discovers the hidden structure under a table of data.
-
-    Exit codes: 0 done; 1 an error; 2 wrong usage; 3 ended early (time limit, Ctrl-C, SIGTERM) with
-    the best model so far; 130 interrupted without a result.
-    """
+    """Take the options that all commands have."""
 
 
 def main() -> None:
@@ -94,8 +100,6 @@ def main() -> None:
         say("error: standard output is closed")
         raise SystemExit(FAILED)
     try:
-        interrupt_when_terminated()
-        repeat_lost_interruptions()
         app(prog_name="latentforest")
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None

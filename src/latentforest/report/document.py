@@ -83,7 +83,7 @@ def report(
     Parameters
     ----------
     model
-        A fitted learner or a `Network`.
+        A fitted learner, a `Network`, or the path of a model file.
     data
         The table that it was learned from, or another one with the same columns: anything that
         ``fit`` takes, or the name of a file. Without it the page shows the model alone.

@@ -14,6 +14,7 @@ import numpy as np
 from latentforest.data.conform import encode_like
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, LatentForestWarning, ParameterError
+from latentforest.formats import load
 from latentforest.learners.common.base import NetworkLearner
 from latentforest.learners.common.progress import open_progress
 from latentforest.model.labels import Labels
@@ -109,7 +110,9 @@ def _find_labels(network: Network, table: Dataset | None, given: Any) -> Labels:
 
 
 def find_network(model: Any) -> Network:
-    """Return the network of a learner, or the network itself."""
+    """Return the network of a learner, the network itself, or that of a file."""
+    if isinstance(model, str | os.PathLike):
+        return load(model)
     if isinstance(model, Network):
         return model
     if hasattr(model, "models_"):
@@ -120,7 +123,9 @@ def find_network(model: Any) -> Network:
     network = getattr(model, "network_", None)
     if not isinstance(network, Network):
         kind = type(model).__name__
-        raise ParameterError(f"model must be a fitted learner or a Network, got {kind}")
+        raise ParameterError(
+            f"model: got {kind}, expected a fitted learner, a network or the path of a model file"
+        )
     return network
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -99,12 +101,25 @@ def cross_validate(
     dataset = data if isinstance(data, Dataset) else Dataset.from_table(data)
     names, test_weights = split_weights(dataset, folds, random_state)
     values = []
-    for weights in test_weights:
-        train = dataset.with_weights(dataset.weights - weights).take(dataset.weights > weights)
-        test = dataset.with_weights(weights).take(weights > 0)
-        values.append(hold_out(learner, train, test))
+    with _say_once():
+        for weights in test_weights:
+            train = dataset.with_weights(dataset.weights - weights).take(dataset.weights > weights)
+            test = dataset.with_weights(weights).take(weights > 0)
+            values.append(hold_out(learner, train, test))
     sums = np.array([weights.sum() for weights in test_weights])
     return ValidationResult(tuple(names), np.array(values), sums)
+
+
+@contextmanager
+def _say_once() -> Iterator[None]:
+    """Give each warning once: the folds are parts of one table, and say the same of it."""
+    said: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            yield
+    finally:
+        for each in {str(one.message): one for one in reversed(said)}.values():
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
 def split_weights(

@@ -71,3 +71,12 @@ def test_advice_names_the_options(run, tmp_path):
     path.write_text("s,n\nmild,1\nNone,2\nsevere,1\n")
     result = run("learn", path, "--states", "1", "--quiet", "--json")
     assert "'s' ('None'); if they mean no value, pass --missing 'None'" in result.stderr
+
+
+def test_long_names_are_shown_whole(run, tmp_path):
+    name = "a_question_with_quite_a_long_name_in_the_questionnaire"
+    path = tmp_path / "table.csv"
+    path.write_text(f"{name},b\n" + "x,u\ny,v\n" * 10)
+    shown = run("inspect", path).stdout
+    assert "…" not in shown
+    assert name in "".join(line.split(" ")[0] for line in shown.splitlines())

@@ -28,6 +28,7 @@ MAX_VALUES = 5  # of one variable in a short table
 CLEAR = 0.15  # a probability that differs this much from the overall one stands out
 CLEAR_MEAN = 0.5  # and a mean, in overall standard deviations
 NAME_WIDTH, VALUE_WIDTH, GAP = 24, 16, 2  # characters; longer names are folded
+MAX_NAME_WIDTH = 48  # characters of names where the states leave room
 MAX_PLACES = 6  # decimal places of a mean; smaller numbers are written with an exponent
 MIN_COLUMNS = 3  # states that are shown however narrow the terminal
 
@@ -162,7 +163,7 @@ def _draw(
     names, sizes = network.structure.states(latent), network.marginal(latent)
     headers = [f"{names[k]}\n{sizes[k]:.0%}" for k in states]
     table = make_table("\ncolumn", "\nvalue", "\nall", *headers)
-    for column, width in zip(table.columns, (NAME_WIDTH, VALUE_WIDTH), strict=False):
+    for column, width in zip(table.columns, (MAX_NAME_WIDTH, VALUE_WIDTH), strict=False):
         column.max_width, column.no_wrap, column.justify = width, False, "left"
         column.overflow = "fold"
     for profile, values in shown:

@@ -81,7 +81,7 @@ function drawClassNumbers(fit) {
   const isTree = latentIds.length > 1;
   const own = isTree && mine ? mine.bic : null;
   const all = own === null ? elbow.bic : [...elbow.bic, own];
-  const [width, height, left] = [540, 260, 64];
+  const [width, height, left] = [clamp(holder.clientWidth || 540, 320, 540), 260, 64];
   const { svg, y, bottom } = chartFrame(width, height, Math.min(...all), Math.max(...all), left);
   const x = (k) => left + 6 + (width - left - 14) * k / (elbow.bic.length - 1);
   const points = elbow.bic.map((bic, k) => `${x(k).toFixed(1)} ${y(bic).toFixed(1)}`);

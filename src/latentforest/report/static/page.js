@@ -70,7 +70,7 @@ function setUpSections() {
     links.forEach((link, k) => (k === at ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
     const strip = byId("sections");
     const link = links[at];
-    if (link && strip.scrollWidth > strip.clientWidth) strip.scrollLeft = link.offsetLeft - 60;
+    if (link && strip.scrollWidth > strip.clientWidth) strip.scrollLeft = link.offsetLeft - strip.offsetLeft - 60;
   };
   window.addEventListener("scroll", mark, { passive: true });
   mark();

@@ -59,7 +59,8 @@ function nameGains(svg, search, x, y, width) {
     const step = search.steps[k];
     const before = search.steps.slice(0, k).reverse().find((one) => one.accepted);
     const gain = before ? " +" + formatFixed(step.bic - before.bic, 0) : "";
-    const text = stepSentence(step) + (gain ? ":" : "");
+    const room = width - 74 - measure(":" + gain);
+    const text = fitText(stepSentence(step), room, measure) + (gain ? ":" : "");
     const wide = measure(text + gain) + 4;
     const isRight = x(k) + 14 + wide < width;
     const top = before ? (y(step.bic) + y(before.bic)) / 2 + 4 : y(step.bic) + 16;
