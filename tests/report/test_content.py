@@ -113,9 +113,9 @@ def test_an_average_has_no_report():
         make_content(model.fit(data), data)
 
 
-@pytest.mark.parametrize("model", [None, "model.json", lf.EAST()])
+@pytest.mark.parametrize("model", [None, 3, lf.EAST()])
 def test_what_is_no_model(model):
-    with pytest.raises(ParameterError, match="a fitted learner or a Network, got"):
+    with pytest.raises(ParameterError, match="expected a fitted learner, a network or the path"):
         make_content(model)
 
 

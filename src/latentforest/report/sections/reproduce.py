@@ -10,6 +10,11 @@ from latentforest.report.subject import Subject
 from latentforest.report.wording import write_number, write_seconds, write_weight
 from latentforest.version import __version__
 
+READING_OPTIONS = (
+    *("--weights", "--categorical", "--continuous", "--exclude", "--missing", "--order"),
+    *("--decimal", "--recipe", "--delimiter", "--encoding", "--input-format", "--sheet"),
+    *("--labels", "--no-labels", "--catalog", "--vocabulary"),
+)  # of the command line; what they say of a table is not in the model file
 _CAPITALS = {"python": "Python", "numpy": "NumPy", "numba": "Numba"}
 
 
@@ -26,28 +31,36 @@ def describe_reproduction(subject: Subject, content: Mapping[str, Any]) -> dict[
 def write_python(subject: Subject) -> str:
     """Write the lines of Python that learn the model and make the report."""
     record = subject.record
-    source = subject.source or "table.csv"
     if record is None:
         lines = [
             "import latentforest as lf",
             'network = lf.load("model.json")',
-            f"data = {_write_read(source)}",
+            f"data = {_write_read(subject.source)}",
             'lf.report(network, data, "report.html")',
         ]
         return "\n".join(lines)
     lines = [
         "import latentforest as lf",
-        f"data = {_write_read(record.source or source)}",
+        f"data = {_write_read(record.source or subject.source)}{_note_reading(record.command)}",
         f"model = lf.{record.learner}({_write_settings(record)}).fit(data)",
         'lf.report(model, data, "report.html")',
     ]
     return "\n".join(lines)
 
 
-def _write_read(source: str) -> str:
+def _write_read(source: str | None) -> str:
     from latentforest import datasets
 
+    if source is None:
+        return "lf.read('table.csv')  # your table: its name is not known here"
     return f"lf.datasets.load({source!r})" if source in datasets.names() else f"lf.read({source!r})"
+
+
+def _note_reading(command: str | None) -> str:
+    """Say that the table was not read in the usual way, if it was not."""
+    words = [word.partition("=")[0] for word in (command or "").split()]
+    given = [name for name in dict.fromkeys(words) if name in READING_OPTIONS]
+    return f"  # read as the command says: {', '.join(given)}" if given else ""
 
 
 def _write_settings(record: Record) -> str:
