@@ -6,6 +6,9 @@ import signal
 def run() -> None:
     """Run the command line; Ctrl-C while it is still being loaded ends it quietly, too."""
     try:
+        from latentforest.cli.signals import listen
+
+        listen()
         from latentforest.cli.main import main
 
         main()

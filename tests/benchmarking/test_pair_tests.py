@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from latentforest.benchmarking.pair_tests import FoldParts, PairTests
+from latentforest.benchmarking.pair_tests import CAUTION, FoldParts, PairTests
 from latentforest.scores.paired import adjust_holm, two_sided
 
 FOLDS = [np.array([1.0, 0, 2, 0]), np.array([0, 1.0, 0, 2])]
@@ -27,6 +27,15 @@ def test_the_error_is_that_of_the_rows_or_of_the_folds():
     folds = np.array([1.0, 1, 3, 3])
     assert parts.estimate(folds).standard_error == pytest.approx(math.sqrt(2 * 1.5))
     assert parts.estimate(folds).mean == 2
+    assert parts.estimate(folds, 3).standard_error == pytest.approx(math.sqrt(2 * 3.5))
+
+
+def test_differences_are_judged_with_more_caution_than_learners():
+    parts = FoldParts.from_weights(FOLDS, [0, 1])
+    tests = PairTests([np.zeros(4), np.array([1.0, 1, 3, 3])], parts)
+    assert tests.errors[1] == pytest.approx(math.sqrt(2 * 1.5))
+    error = math.sqrt(2 * (0.5 + CAUTION))
+    assert tests.test(0, 1).standard_error == pytest.approx(error)
 
 
 def test_p_values_are_corrected_for_all_pairs():
@@ -34,7 +43,8 @@ def test_p_values_are_corrected_for_all_pairs():
     base = np.sin(np.arange(80.0))
     scores = [base, base + 0.1 * np.cos(np.arange(80.0)) + 0.05, base - 1 + 0.1 * np.sin(base)]
     tests = PairTests(scores, parts)
-    plain = [parts.estimate(scores[i] - scores[j]).p for i, j in ((0, 1), (0, 2), (1, 2))]
+    pairs = ((0, 1), (0, 2), (1, 2))
+    plain = [parts.estimate(scores[i] - scores[j], CAUTION).p for i, j in pairs]
     assert tests.test(1, 0).p == pytest.approx(adjust_holm(plain)[0])
     assert tests.test(1, 0).mean == -tests.test(0, 1).mean
 

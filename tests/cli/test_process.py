@@ -102,13 +102,41 @@ def test_ctrl_c_and_termination_keep_the_best_model(tmp_path, number):
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_an_interruption_that_python_drops_comes_again():
     code = (
-        "import time; from latentforest.cli.boundary import repeat_lost_interruptions\n"
+        "import time; from latentforest.cli.signals import listen\n"
         "class Odd:\n    def __del__(self): raise KeyboardInterrupt\n"
-        "repeat_lost_interruptions()\n"
+        "listen()\n"
         "try:\n    Odd(); time.sleep(60)\nexcept KeyboardInterrupt: print('again')"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (result.stdout, result.stderr) == ("again\n", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_that_other_code_drops_comes_again_once(number):
+    code = (
+        "import signal, time; from latentforest.cli.signals import listen; listen()\n"
+        f"drop = 'import signal\\ntry: signal.raise_signal({int(number)})\\nexcept: pass'\n"
+        "exec(drop, {'__name__': 'other'})\n"
+        "try: time.sleep(60)\nexcept KeyboardInterrupt: print('again')\n"
+        "time.sleep(0.3)  # a second one would end it with a traceback"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.stdout, result.stderr, result.returncode) == ("again\n", "", 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_of_text_that_is_run_leaves_the_exit_code(number, tmp_path):
+    code = (
+        "import signal; from latentforest.cli.signals import listen; listen()\n"
+        f"try: exec('signal.raise_signal({int(number)})')\n"
+        "except KeyboardInterrupt: raise SystemExit(3) from None"
+    )
+    (tmp_path / "caught.py").write_text(code)
+    command = [sys.executable, "-m", "caught"]  # a plain KeyboardInterrupt would end this by SIGINT
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (3, "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")

@@ -226,7 +226,7 @@ def test_copies_and_linear_functions():
     a, b, c, d = RNG.normal(size=(4, 100))
     k = RNG.integers(0, 3, 100)
     flipped = np.array(["u", "v", "w"])[k].astype(object)
-    flipped[0] = "u"
+    flipped[0] = "v" if k[0] != 1 else "u"
     table = {
         "a": a,
         "b": b,
@@ -235,15 +235,39 @@ def test_copies_and_linear_functions():
         "c": c,
         "k": k,
         "f": flipped,
+        "g": np.array(["u", "v", "w"])[k],
     }
     found = find_relations(Dataset.from_table(table))
     assert found == [
-        Finding("copies", "c", "of 'near'"),
-        Finding("copies", "f", "of 'k'"),
+        Finding("near copies", "c", "of 'near'"),
+        Finding("near copies", "f", "of 'k'"),
+        Finding("copies", "g", "of 'k'"),
         Finding("linear", "sum", "of 'a', 'b'"),
     ]
     far = {"a": np.r_[a, 1e6], "b": np.r_[b, 1e6]}  # one outlier makes no linear function
     assert find_relations(Dataset.from_table(far)) == []
+
+
+def test_a_near_copy_differs_in_at_most_five_rows_in_a_hundred():
+    k, x = np.arange(300) % 2, RNG.normal(size=300)
+
+    def change(column, n_rows):
+        changed = column.copy()
+        changed[:n_rows] = 1 - changed[:n_rows]
+        return changed
+
+    for column, most in ((k, 7), (x, 14)):  # half of the rows of k are beside its mode
+        near = Dataset.from_table({"a": column, "b": change(column, most)})
+        assert find_relations(near) == [Finding("near copies", "b", "of 'a'")]
+        far = Dataset.from_table({"a": column, "b": change(column, most + 1)})
+        assert find_relations(far) == []
+
+
+def test_columns_that_are_nearly_always_the_same_are_no_copies():
+    a, b = np.zeros((2, 1000))
+    a[:40], b[5:45] = 1.5, 1.5  # 10 rows differ, a fourth of those with a number
+    assert find_relations(Dataset.from_table({"a": a, "b": b})) == []
+    assert find_relations(Dataset.from_table({"a": a > 0, "b": b > 0})) == []
 
 
 def test_every_oddity_can_be_told():

@@ -1,9 +1,11 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from latentforest.data import Variable, read
+from latentforest.data.read import choose_format
 from latentforest.errors import DataError, FileFormatError, ParameterError, UnseenStatesWarning
 
 
@@ -97,3 +99,7 @@ def test_text_in_another_encoding(tmp_path):
     path.write_text("a\n1\n")
     with pytest.raises(FileFormatError, match="is not utf-16 text"):
         read(path, encoding="utf-16")
+
+
+def test_feather_is_another_name_of_arrow():
+    assert choose_format(Path("table.bin"), "feather") == "arrow"

@@ -34,6 +34,15 @@ def test_constant_numbers_are_left_out(entry):
     assert learner.fit({"a": A, "b": B}).bic_ == bic
 
 
+def test_whole_numbers_that_floats_do_not_tell_apart():
+    table = {"a": A, "key": np.arange(80) + 2**60, "b": B}
+    with pytest.warns(DataWarning, match=r"same 64-bit float .*'key'.*'categorical'"):
+        model = lf.Independence().fit(table)
+    assert model.left_out_ == {"key": "one number only as 64-bit floats: 1.152921505e+18"}
+    data = lf.Dataset.from_table(table, kinds={"key": "categorical"})
+    assert data.variable("key").n_states == 80
+
+
 def test_arrays_by_position_keep_their_columns():
     X = np.column_stack([A, np.full(80, 2.5), B])
     with pytest.warns(DataWarning, match="'x1'"):

@@ -172,7 +172,7 @@ def test_one_class_is_no_hidden_variable(tree):
     model = lf.LatentClass(1).fit(tree[1])
     content = make_content(model, tree[1])
     first = content["words"]["paragraphs"][0]
-    assert first[-1] == "No hidden variable is needed: the columns look independent."
+    assert first[-1] == "The model has one class, in which the columns are independent."
 
 
 def test_hostile_names_are_kept_as_they_are():

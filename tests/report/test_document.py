@@ -1,12 +1,13 @@
 """A report as a value, and its files."""
 
 import json
+import re
 from types import ModuleType
 
 import pytest
 
 import latentforest as lf
-from latentforest.errors import ParameterError
+from latentforest.errors import LatentForestWarning, ParameterError
 from latentforest.report.document import Report
 from latentforest.report.sections.comparisons import compare_with, fit_comparisons
 
@@ -94,8 +95,55 @@ def test_no_negative_time(model, compare):
 
 
 def test_another_table_is_not_compared(model):
-    content = lf.report(model, DATA.take([0, 1, 2]), compare=True).content
+    with pytest.warns(LatentForestWarning, match="not fitted for comparison"):
+        content = lf.report(model, DATA.take([0, 1, 2]), compare=True).content
     assert len(content["fit"]["models"]) == 1
+
+
+def test_a_comparison_needs_the_table(model):
+    with pytest.raises(ParameterError, match="compare needs the table"):
+        lf.report(model, compare=True)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("noun", "", "noun must say what the rows are, got ''"),
+        ("noun", 5, "noun must be a text, got 5"),
+        ("title", 5, "title must be a text, got 5"),
+        (
+            "labels",
+            {"class": "K"},
+            "labels must be Labels or the path of a file of names, got dict",
+        ),
+        ("ids", 5, "ids must be the name of a column or a name for each row, got 5"),
+        ("compare", "yes", "compare must be true, false or positive seconds, got 'yes'"),
+        ("compare", None, "compare must be true, false or positive seconds, got None"),
+    ],
+)
+def test_what_is_given_is_checked(model, option, value, message):
+    with pytest.raises(ParameterError, match=re.escape(message)):
+        lf.report(model, DATA, **{option: value})
+
+
+@pytest.mark.parametrize(("when", "n_models"), [("another seed", 0), ("Chow", 6)])
+def test_an_interruption_ends_the_comparison_and_not_the_report(model, when, n_models):
+    told = []
+
+    def tell(text):
+        told.append(text)
+        if when in text:
+            raise KeyboardInterrupt
+
+    assert len(compare_with(model.network_, DATA, 60.0, tell)) == n_models
+    assert told[-1] == "interrupted; the report shows what was compared until then"
+
+
+def test_missing_values_are_counted_by_weight():
+    table = {"a": ["x", "y", None, "x"], "b": ["u", "v", "v", "u"]}
+    model = lf.Independence().fit(table)
+    content = lf.report(model, table, weights=[1.0, 1.0, 6.0, 2.0]).content
+    assert content["table"]["missing_share"] == pytest.approx(0.3)
 
 
 def test_the_path_of_a_model_file_will_do(model, tmp_path):

@@ -194,7 +194,8 @@ def test_impossible_and_unseen_rows():
         content = make_content(network, {"a": ["0", "0", "7"], "b": ["0", "1", "1"]})
     assert content["rows"]["notes"] == ["", "impossible", "unseen"]
     warning = next(w for w in content["words"]["warnings"] if w["id"] == "impossible")
-    assert "1 rows have probability zero" in warning["text"][0]
+    assert "Probability zero in the model: 1 row." in warning["text"][0]
+    assert "count as missing: 1 row." in warning["text"][0]
     found = network.predictive.query("Y", {"a": "0", "b": "1"}).values
     assert int(content["rows"]["latents"][0]["probabilities"][2:4]) + 1 == round(100 * found.max())
     (this,) = content["fit"]["models"]

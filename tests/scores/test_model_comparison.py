@@ -185,10 +185,53 @@ def test_fitted_rows_take_the_numbers_of_parameters_into_account():
         compare([TWO, THREE], DATA, fitted=1)
 
 
+def forget(model):
+    return model.network_.with_parameters(model.network_.parameters)  # without a record
+
+
+def test_rows_that_models_were_fitted_to_are_known_by_their_records():
+    turned = DATA.select(["D", "B", "A", "C"]).take(np.arange(DATA.n_rows)[::-1])
+    result = compare({"two": TWO, "three": THREE}, turned)
+    assert result.models["fitted"] == [True, True]
+    assert result.pairs["p_holm"] == result.pairs["p_corrected"]
+    assert "fitted to these rows, which their records say." in result.notes[1]
+    assert result.notes[2].startswith("BIC ")
+
+
+def test_other_rows_and_models_without_a_record_count_as_new():
+    fewer = compare({"two": TWO, "three": THREE}, DATA.take(np.arange(DATA.n_rows - 1)))
+    assert fewer.models["fitted"] == [False, False]
+    blank = compare({"two": forget(TWO), "three": forget(THREE)}, DATA)
+    assert blank.models["fitted"] == [None, None]
+    for result in (fewer, blank):
+        assert result.pairs["p_holm"] == result.pairs["p"]
+        assert "This holds if the rows are new" in result.notes[1]
+    stated = compare({"two": forget(TWO), "three": forget(THREE)}, DATA, fitted=True)
+    assert stated.models["fitted"] == [True, True]
+
+
+def test_one_model_that_was_fitted_to_the_rows_has_an_advantage():
+    models = {"two": TWO, "three": forget(THREE), "tree": ChowLiu().fit(DATA)}
+    result = compare(models, DATA)
+    raw = result.pairs["p"][0], result.pairs["p_corrected"][1], result.pairs["p"][2]
+    assert result.pairs["p_holm"] == pytest.approx(adjust_holm(raw))
+    note = next(note for note in result.notes if note.startswith("Fitted to these rows"))
+    assert "'two', 'tree'. Among them, Vuong's correction" in note
+    assert "over 'three'" in note
+
+
+def test_fitted_models_of_different_columns_have_no_test():
+    fewer = LatentClass(2, random_state=0).fit(DATA.select(["A", "B", "C"]))
+    result = compare({"two": TWO, "fewer": fewer}, DATA)
+    assert math.isnan(result.pairs["p_holm"][0])
+    assert "by different columns, new rows decide" in result.notes[0]
+    assert not any("Vuong's correction" in note for note in result.notes)
+
+
 def test_p_values_are_corrected_for_all_pairs():
     models = {"two": TWO, "three": THREE, "tree": ChowLiu().fit(DATA)}
     result = compare(models, DATA)
-    assert result.pairs["p_holm"] == pytest.approx(adjust_holm(result.pairs["p"]))
+    assert result.pairs["p_holm"] == pytest.approx(adjust_holm(result.pairs["p_corrected"]))
     assert "gives the rows the highest probability" in result.notes[0]
     assert "Edges" not in str(result)
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from latentforest.benchmarking.pair_tests import CAUTION
 from latentforest.data.results.table import Table
 from latentforest.scores.comparison_words import LEVEL, describe_number, describe_p
 
@@ -72,9 +73,9 @@ def _list(rows: Sequence[dict[str, Any]]) -> str:
 def _describe_tests(n_done: int, n_pairs: int) -> Iterable[str]:
     if n_pairs and n_done:
         yield (
-            "Standard errors are of paired differences, enlarged because the training rows of the "
-            f"folds overlap (Nadeau and Bengio); p is after Holm's correction for all {n_pairs} "
-            f"pair{'s' * (n_pairs != 1)} of learners."
+            "Standard errors of differences are of paired rows, enlarged because the training rows "
+            f"of the folds overlap (Nadeau and Bengio's correction, {CAUTION:g} times); p is after "
+            f"Holm's correction for all {n_pairs} pair{'s' * (n_pairs != 1)} of learners."
         )
 
 

@@ -7,15 +7,12 @@ result. 141: the reader of the output went away.
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import errno
 import os
 import re
 import shlex
-import signal
 import sys
-import threading
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -34,7 +31,6 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 _TYPED: ContextVar[tuple[str, ...] | None] = ContextVar("typed", default=None)
-_MOMENT = 0.05  # seconds until a lost interruption is repeated
 _FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 _MISSING = (
@@ -118,43 +114,6 @@ def read_command() -> str | None:
     """Return the command line that is being run, as it can be typed again."""
     typed = _TYPED.get()
     return None if typed is None else shlex.join(["latentforest", *typed])
-
-
-def interrupt_when_terminated() -> None:
-    """Let SIGTERM do what Ctrl-C does; a second one ends the process at once."""
-
-    def interrupt(number: int, _: object) -> None:
-        signal.signal(number, signal.SIG_DFL)
-        raise KeyboardInterrupt
-
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, interrupt)
-
-
-def repeat_lost_interruptions() -> None:
-    """Raise an interruption once more that fell where Python can only drop exceptions.
-
-    Those are calls from C, such as the compiler's, and the ends of objects.
-    """
-    usual = sys.unraisablehook
-
-    def show(lost: Any) -> None:
-        if not isinstance(lost.exc_value, KeyboardInterrupt):
-            usual(lost)
-            return
-        interrupt_when_terminated()
-        again = threading.Timer(_MOMENT, _interrupt_main_thread)
-        again.daemon = True
-        again.start()
-
-    sys.unraisablehook = show
-
-
-def _interrupt_main_thread() -> None:
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
-    else:
-        _thread.interrupt_main(signal.SIGTERM)
 
 
 def _show_controls(error: Any) -> None:

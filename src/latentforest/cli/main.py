@@ -16,8 +16,6 @@ from latentforest.cli.boundary import (
     INTERRUPTED,
     GuardedGroup,
     discard_output,
-    interrupt_when_terminated,
-    repeat_lost_interruptions,
     report,
     say,
 )
@@ -102,8 +100,6 @@ def main() -> None:
         say("error: standard output is closed")
         raise SystemExit(FAILED)
     try:
-        interrupt_when_terminated()
-        repeat_lost_interruptions()
         app(prog_name="latentforest")
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None

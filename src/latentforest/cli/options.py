@@ -70,8 +70,8 @@ Format = Annotated[
     typer.Option(
         "--input-format",
         metavar="NAME",
-        help="csv, tsv, parquet, arrow, excel, spss, stata, sas, sparse, arff or frequency, if the "
-        "file's name does not tell.",
+        help="csv, tsv, parquet, arrow (or feather), excel, spss, stata, sas, sparse, arff or "
+        "frequency, if the file's name does not tell.",
         rich_help_panel=READING,
     ),
 ]

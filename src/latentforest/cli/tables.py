@@ -36,6 +36,16 @@ class Reading:
     decimal: str | None = None
     recipe: Path | Recipe | None = None
 
+    @property
+    def files(self) -> list[Path]:
+        """Files that are read beside the table."""
+        found = (self.recipe, self.catalog, self.vocabulary)
+        return [each for each in found if isinstance(each, Path)]
+
+    def with_recipe(self, recipe: Recipe | None) -> Reading:
+        """Return the same with the recipe of a model."""
+        return replace(self, recipe=recipe)
+
     def kinds(self) -> dict[str, Any]:
         """Kind of each column that was named."""
         both = set(self.categorical) & set(self.continuous)

@@ -60,6 +60,7 @@ _FORMATS = {
     ".arff": "arff",
     ".data": "frequency",
 }
+_OTHER_NAMES = {"feather": "arrow"}
 #: Formats that are read as text, compressed or not; they have no signs of their own for missing.
 _TEXT = ("csv", "tsv", "arff", "frequency")
 _SELF_CONTAINED = ("arff", "frequency")
@@ -116,9 +117,9 @@ def read(
         or zstd, text also by zip. ``"-"`` is standard input. A list of files gives their rows
         one after the other.
     format
-        ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"excel"``, ``"spss"``, ``"stata"``,
-        ``"sas"``, ``"sparse"``, ``"arff"`` or ``"frequency"``, if the name of the file does not
-        tell. Standard input is CSV if this is left out.
+        ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"`` (or ``"feather"``), ``"excel"``,
+        ``"spss"``, ``"stata"``, ``"sas"``, ``"sparse"``, ``"arff"`` or ``"frequency"``, if the name
+        of the file does not tell. Standard input is CSV if this is left out.
     kinds, states, weights
         As for ``Dataset.from_table``. ARFF and frequency files declare their kinds and
         states, and may hold weights.
@@ -323,9 +324,10 @@ def choose_format(path: Path, format: str | None) -> str:
     """Format that is given, or that the end of the file's name tells."""
     known = sorted(set(_FORMATS.values()))
     if format is not None:
-        if format not in known:
+        name = _OTHER_NAMES.get(format, format)
+        if name not in known:
             raise ParameterError(f"format: got {format!r}, expected one of {', '.join(known)}")
-        return format
+        return name
     if str(path) == STANDARD_INPUT:
         return "csv"
     found = _FORMATS.get(name_inside(path).suffix.lower())

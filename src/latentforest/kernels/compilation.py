@@ -13,6 +13,7 @@ from numba.core import event
 
 from latentforest.announcements import announce
 from latentforest.kernels.cache_folder import is_about_cache, use_temporary_folder
+from latentforest.kernels.undisturbed import guard_compiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -94,3 +95,4 @@ class CompilationListener(event.Listener):  # type: ignore[misc]
 
 
 event.register("numba:compile", CompilationListener())
+guard_compiler()

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from latentforest.learners.common.recording import describe_table
 from latentforest.model.labels import Labels
 from latentforest.report.opening import Given, add_comparisons, open_subject
 from latentforest.report.sections.askable import describe_model
@@ -79,7 +80,7 @@ def make_content(
     """
     given = Given(data, title, noun, labels, ids, weights, source)
     subject = open_subject(model, given)
-    if compare is not False and subject.data is not None:
+    if compare is not False:
         subject = add_comparisons(subject, compare, progress)
     return describe(subject)
 
@@ -151,7 +152,7 @@ def _describe_table(subject: Subject) -> dict[str, Any] | None:
         "n_columns": data.n_columns,
         "n_categorical": data.n_columns - n_numbers,
         "n_continuous": n_numbers,
-        "missing_share": round_values(data.n_missing / (data.n_rows * data.n_columns)),
+        "missing_share": round_values(describe_table(data)["missing_share"]),
         "hash": data.hash,
         "is_training": subject.is_training,
     }

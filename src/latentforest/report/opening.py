@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,6 +40,7 @@ class Given(NamedTuple):
 def open_subject(model: Any, given: Given | None = None) -> Subject:
     """Make the subject of a report."""
     network, given = find_network(model), given or Given()
+    _check_texts(given)
     table = None if given.data is None else _encode(model, network, given.data, given.weights)
     known = _find_labels(network, table, given.labels)
     suggestions = suggest_names(network.with_labels(known))
@@ -59,14 +60,31 @@ def open_subject(model: Any, given: Given | None = None) -> Subject:
 
 def add_comparisons(subject: Subject, compare: bool | float, progress: Any) -> Subject:
     """Fit other models to the table, unless the network was learned from another one."""
-    seconds = SECONDS if compare is True else float(compare)
+    is_number = isinstance(compare, int | float)
+    seconds = SECONDS if compare is True else float(compare) if is_number else 0.0
     if not seconds > 0:
         raise ParameterError(f"compare must be true, false or positive seconds, got {compare!r}")
-    if subject.data is None or subject.is_training is False:
+    if subject.data is None:
+        raise ParameterError("compare needs the table: give it as data")
+    if subject.is_training is False:
+        warnings.warn(
+            "other models are not fitted for comparison: the table is not the one that the model "
+            "was learned from",
+            LatentForestWarning,
+            stacklevel=4,
+        )
         return subject
     with open_progress(progress) as say:
         found = compare_with(subject.network, subject.data, seconds, say)
     return replace(subject, comparisons=found)
+
+
+def _check_texts(given: Given) -> None:
+    for name, value in (("noun", given.noun), ("title", given.title)):
+        if not isinstance(value, str) and (name == "noun" or value is not None):
+            raise ParameterError(f"{name} must be a text, got {value!r}")
+    if not given.noun.strip():
+        raise ParameterError(f"noun must say what the rows are, got {given.noun!r}")
 
 
 def _find_labels(network: Network, table: Dataset | None, given: Any) -> Labels:
@@ -76,6 +94,9 @@ def _find_labels(network: Network, table: Dataset | None, given: Any) -> Labels:
         known = Labels(table.labels).merged(known)
     if given is None:
         return known.select(network.variables)
+    if not isinstance(given, Labels | str | os.PathLike):
+        kind = type(given).__name__
+        raise ParameterError(f"labels must be Labels or the path of a file of names, got {kind}")
     asked = given if isinstance(given, Labels) else Labels.read(given)
     fitting = asked.select(network.variables)
     if asked and fitting.to_dict() != asked.to_dict():
@@ -140,6 +161,8 @@ def _find_ids(
         return _read_index(data)
     if isinstance(ids, str):
         ids = _read_column(ids, data)
+    if not isinstance(ids, Iterable):
+        raise ParameterError(f"ids must be the name of a column or a name for each row, got {ids}")
     found = [str(each) for each in ids]
     if len(found) != table.n_rows:
         raise DataError(f"ids: got {len(found)} names for {table.n_rows} rows")

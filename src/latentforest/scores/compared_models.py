@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,13 @@ class ComparedModel:
         """Weight of each row."""
         return self.table.weights
 
+    @cached_property
+    def was_fitted(self) -> bool | None:
+        """Whether the model was fitted to these rows, as its record says; None if there is none."""
+        record = self.network.record
+        known = None if record is None else record.table.get("hash")
+        return None if known is None else bool(self.table.hash == known)
+
     @property
     def dimension(self) -> int:
         """Number of free parameters."""
@@ -94,6 +102,7 @@ class ComparedModel:
             "predictive_per_row": mean,
             "n_columns": self.table.n_columns,
             "n_latents": len(self.network.latents),
+            "fitted": self.was_fitted,
             "impossible_rows": int(np.count_nonzero(np.isneginf(self.reported) & used)),
         }
 

@@ -17,15 +17,15 @@ _LISTED = 4  # latent variables that are named in a sentence
 
 
 def describe_comparison(
-    models: Table, pairs: Table, structures: Table, latents: Table, fitted: bool
+    models: Table, pairs: Table, structures: Table, latents: Table, stated: bool
 ) -> tuple[str, ...]:
-    """Say which differences matter."""
+    """Say which differences matter; that models were fitted to the rows is known or was stated."""
     if not len(pairs):
         return ()
     sentences = [
-        *_describe_rows(list(models.rows()), list(pairs.rows()), fitted),
+        *_describe_rows(list(models.rows()), list(pairs.rows()), stated),
         *_describe_limits(list(models.rows()), list(pairs.rows())),
-        *_describe_bic(list(models.rows()), fitted),
+        *_describe_bic(list(models.rows())),
     ]
     if len(pairs) == 1:
         sentences += _describe_structure(next(structures.rows()))
@@ -46,7 +46,7 @@ def describe_number(value: float) -> str:
 
 
 def _describe_rows(
-    models: Sequence[dict[str, Any]], pairs: Sequence[dict[str, Any]], fitted: bool
+    models: Sequence[dict[str, Any]], pairs: Sequence[dict[str, Any]], stated: bool
 ) -> Iterable[str]:
     if len(pairs) > 1 and _are_comparable(models, pairs):
         best = models[find_best([row["predictive_per_row"] for row in models])]["model"]
@@ -54,20 +54,35 @@ def _describe_rows(
         pairs = [row for row in pairs if best in (row["first"], row["second"])]
     elif len(pairs) > 1:
         yield "The models know different columns or values; p-values are Holm's for all pairs."
+    fitted = {row["model"] for row in models if row["fitted"]}
     for row in pairs:
-        yield _describe_pair(row, fitted)
-    if all(math.isnan(row["difference"]) for row in pairs):
-        return
-    if fitted:
-        yield (
+        yield _describe_pair(row, {row["first"], row["second"]} <= fitted)
+    shown = "p_holm" if len(fitted) == len(models) else "difference"
+    if not all(math.isnan(row[shown]) for row in pairs):
+        yield _describe_novelty(models, stated)
+
+
+def _describe_novelty(models: Sequence[dict[str, Any]], stated: bool) -> str:
+    """Say whether the rows are new to the models, and what follows."""
+    known = [repr(row["model"]) for row in models if row["fitted"]]
+    others = [repr(row["model"]) for row in models if not row["fitted"]]
+    if not others:
+        source = "" if stated else ", which their records say"
+        return (
             "The p-values take the numbers of parameters into account (Vuong's correction), as the "
-            "models were fitted to these rows."
+            f"models were fitted to these rows{source}."
         )
-    else:
-        yield (
+    if not known:
+        return (
             "This holds if the rows are new to the models. Rows that models were fitted to favour "
             "the larger one: then say so with fitted=True (--fitted)."
         )
+    between = " Among them, Vuong's correction is taken." if len(known) > 1 else ""
+    return (
+        f"Fitted to these rows, as is recorded: {', '.join(known)}.{between} This favours "
+        f"{'them' if len(known) > 1 else 'it'} over {', '.join(others)}. If all were fitted "
+        "to them, say so with fitted=True (--fitted)."
+    )
 
 
 def _are_comparable(models: Sequence[dict[str, Any]], pairs: Sequence[dict[str, Any]]) -> bool:
@@ -93,6 +108,11 @@ def _describe_pair(row: dict[str, Any], fitted: bool) -> str:
             "there is no variance to test it by."
         )
     error = f"standard error {describe_number(row['standard_error'])}"
+    if fitted and math.isnan(p):
+        return (
+            f"{better} gives the rows more than {worse} by {describe_number(abs(gap))} per row "
+            f"({error}); as they were fitted to these rows by different columns, new rows decide."
+        )
     if fitted and row["p_distinct"] >= LEVEL:
         return (
             f"{first} and {second} give the rows nearly the same probabilities (Vuong's test of "
@@ -139,9 +159,10 @@ def _describe_limits(
                 )
 
 
-def _describe_bic(models: Sequence[dict[str, Any]], fitted: bool) -> Iterable[str]:
+def _describe_bic(models: Sequence[dict[str, Any]]) -> Iterable[str]:
     """BIC is for rows that were fitted, and for models of the same columns."""
     values = [row["bic"] for row in models]
+    fitted = all(row["fitted"] for row in models)
     if not fitted or len({row["n_columns"] for row in models}) > 1 or len(models) < 2:
         return
     best = find_best(values)

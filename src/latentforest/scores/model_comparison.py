@@ -30,7 +30,7 @@ from latentforest.visible import make_visible
 __all__ = ["ModelComparison", "compare", "compare_models"]
 
 _SHOWN_ROWS = 30
-_SELDOM = ("hidden_rows", "impossible_rows", "impossible_first", "impossible_second")
+_SELDOM = ("fitted", "hidden_rows", "impossible_rows", "impossible_first", "impossible_second")
 _TITLES = {
     "pairs": "Rows: the first model's log-likelihood per row less the second's",
     "structures": "Structure",
@@ -48,16 +48,17 @@ class ModelComparison:
     models
         One row for each model: log-likelihood of the rows under the reported parameters, number of
         parameters, BIC, log-likelihood per row under the predictive parameters, numbers of columns
-        and latent variables, rows that are impossible under the reported parameters.
+        and latent variables, whether the model was fitted to these rows (None if that is not
+        known), rows that are impossible under the reported parameters.
     pairs
         One row for each pair: mean difference of the predictive log-likelihood per row (positive
         if the first model is better), its standard error, Vuong's z and p; z and p after his
-        correction for the numbers of parameters, which is for rows that the models were fitted to;
-        one of these p after Holm's correction for the number of pairs; the p-value of the
-        hypothesis that models fitted to these rows are the same, by the variance of the
-        differences, without which his other tests do not hold; the number of columns that
-        both have, which the difference is of; rows that have values which only one of them knows,
-        and which were hidden from both; rows that are impossible under one of them, which are left
+        correction for the numbers of parameters, which is for rows that both were fitted to; the
+        one of these p that is called for, after Holm's correction for the number of pairs; the
+        p-value of the hypothesis that models fitted to these rows are the same, by the variance of
+        the differences, without which his other tests do not hold; the number of columns that both
+        have, which the difference is of; rows that have values which only one of them knows, and
+        which were hidden from both; rows that are impossible under one of them, which are left
         out.
     structures
         One row for each pair: edges in common and of one model alone, latent variables being the
@@ -130,7 +131,8 @@ def compare(
     """Compare models by what they say of rows.
 
     The rows should be new to the models: of rows that a model was fitted to, a larger model always
-    says more. If they are not, ``fitted=True`` takes the numbers of parameters into account.
+    says more. If they are not, the numbers of parameters are taken into account. That a model was
+    fitted to just these rows is known from its record, if it has one (`Record`).
 
     The models need not have the same columns or states: two are compared by the columns that both
     have, all others being summed out, and values that one of them does not know are hidden from
@@ -143,7 +145,7 @@ def compare(
     data
         A table with the columns of the models.
     fitted
-        Whether the models were fitted to these rows.
+        States that all models were fitted to these rows; otherwise their records count.
     n_jobs
         Threads; the result does not depend on it.
 
@@ -152,7 +154,7 @@ def compare(
     >>> from latentforest import LatentClass, datasets
     >>> data = datasets.load("coleman-panel")
     >>> two, three = (LatentClass(k, random_state=0).fit(data) for k in (2, 3))
-    >>> result = compare({"two": two, "three": three}, data, fitted=True)
+    >>> result = compare({"two": two, "three": three}, data)
     >>> result.models["n_parameters"]
     [9, 14]
     >>> [round(value, 2) for value in result.latents["adjusted_rand"]]
@@ -171,12 +173,15 @@ def compare_models(models: Sequence[ComparedModel], fitted: bool = False) -> Mod
     check_same_rows(models)
     pairs = [_Pair(first, second) for first, second in combinations(models, 2)]
     rows = [pair.compare_rows() for pair in pairs]
-    p = "p_corrected" if fitted else "p"
-    for row, adjusted in zip(rows, adjust_holm([row[p] for row in rows]), strict=True):
+    facts = [model.describe() | ({"fitted": True} if fitted else {}) for model in models]
+    known = {row["model"] for row in facts if row["fitted"]}
+    called = ["p_corrected" if {r["first"], r["second"]} <= known else "p" for r in rows]
+    found = adjust_holm([row[p] for row, p in zip(rows, called, strict=True)])
+    for row, adjusted in zip(rows, found, strict=True):
         row["p_holm"] = adjusted
     structures = [pair.compare_structures() for pair in pairs]
     tables = (
-        Table.from_rows([model.describe() for model in models]),
+        Table.from_rows(facts),
         Table.from_rows(rows),
         Table.from_rows([distances for distances, _ in structures]),
         Table.from_rows([row for pair in pairs for row in pair.describe_latents()]),

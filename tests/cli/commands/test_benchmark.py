@@ -1,10 +1,16 @@
 """``latentforest benchmark``: what it prints, keeps and refuses."""
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
-from latentforest import ChowLiu
+from latentforest import ChowLiu, LatentClass
 
 
 def test_it_prints_a_sorted_table_and_sentences(run):
@@ -59,6 +65,34 @@ def test_an_interruption_has_its_exit_code_and_resumes(run, tmp_path, monkeypatc
     assert "--resume" in run(*arguments, "--checkpoint", path, code=2).stderr
     run(*arguments, "--checkpoint", path, "--resume")
     assert len(fits) == 5
+
+
+def count_complete(shown):
+    return int(re.search(r"Interrupted: (\d+) of 200 folds are complete", shown).group(1))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_ctrl_c_keeps_the_complete_folds(run, tmp_path, monkeypatch):
+    path = tmp_path / "fits.jsonl"
+    slow = "lc:n_states=2,n_starts=2000,tolerance=0"  # a minute for all folds
+    arguments = ["benchmark", "role-conflict", "--learners", slow, "--folds", "200"]
+    arguments += ["--checkpoint", str(path)]
+    command = [sys.executable, "-m", "latentforest", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and (not path.exists() or len(path.read_text().split("\n")) < 7):
+        time.sleep(0.01)  # until the header, the whole table and a fold are there
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 3, errors
+    assert f"--resume goes on from {path}" in errors
+    n_complete = count_complete(output)
+    assert n_complete >= 1
+
+    def refuse(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LatentClass, "fit", refuse)  # what is complete is not fitted again
+    assert count_complete(run(*arguments, "--resume", code=3).stdout) == n_complete
 
 
 @pytest.mark.parametrize(

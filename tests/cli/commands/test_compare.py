@@ -30,6 +30,16 @@ def test_rows_that_were_fitted(run, models):
     assert "Vuong's correction" in shown
 
 
+def test_rows_are_known_by_the_record_of_a_model_file(run, tmp_path):
+    paths = tmp_path / "two.json", tmp_path / "tree.json"
+    run("learn", "role-conflict", "--states", 2, "--out", paths[0])
+    run("learn", "role-conflict", "--learner", "cl", "--out", paths[1])
+    shown = run("compare", *paths, "--data", "role-conflict").stdout
+    assert "as the models were fitted to these rows, which their records say" in shown
+    facts = json.loads(run("compare", *paths, "--data", "role-conflict", "--json").stdout)
+    assert [row["fitted"] for row in facts["models"]] == [True, True]
+
+
 def test_json(run, models):
     facts = json.loads(run("compare", *models, "--data", "role-conflict", "--json").stdout)
     assert facts["source"] == "role-conflict"

@@ -128,18 +128,6 @@ def test_an_interruption_while_new_rows_are_prepared_for(monkeypatch):
     assert model.predictive_network_ != model.network_
 
 
-def test_what_was_left_half_done_may_fail_once():
-    problems = iter([KeyboardInterrupt, RuntimeError])
-
-    def learn(work):
-        for problem in problems:
-            raise problem
-        return work
-
-    work = base.Work(DATA, DATA, None, 0, print, None)
-    assert interruption.hurry(work, learn)[1]
-
-
 def test_a_second_interruption_ends_it():
     def interrupt(message):
         raise KeyboardInterrupt

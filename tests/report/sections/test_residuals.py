@@ -134,3 +134,12 @@ def test_a_general_network():
         assert found[frozenset((a, b))][0] == pytest.approx(
             compare_cells(network, data, a, b)[0], rel=1e-3
         )
+
+
+@pytest.mark.filterwarnings("error")
+def test_without_rows_nothing_is_judged(pair):
+    network = pair[0]
+    numbers = set(network.structure.continuous)
+    gaps = {name: [float("nan") if name in numbers else None] * 30 for name in network.observed}
+    residuals = make_content(network, gaps)["fit"]["residuals"]
+    assert residuals is None or residuals["n_judged"] == 0

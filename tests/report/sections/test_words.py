@@ -268,3 +268,18 @@ def test_rounding_keeps_digits_and_drops_what_is_not_a_number():
     assert round_values([1234567.0, 0.000123456789, float("nan"), -0.1]) == [
         1234570, 0.000123457, None, -0.1,
     ]  # fmt: skip
+
+
+def test_rows_of_another_table_say_nothing_of_the_parameters(groups):
+    content = make_content(groups[0], groups[1].take(np.arange(7)))
+    assert find_warning(content, "sparse") is None
+    assert find_warning(content, "small") is None
+
+
+def test_a_column_that_tells_nothing_is_not_named():
+    table = {"a": ["x", "y"] * 50, "b": ["u"] * 100, "c": ["x", "y", "x", "y", "y"] * 20}
+    with pytest.warns(LatentForestWarning, match="single observed value"):
+        model = lf.LatentClass(2, n_starts=2, random_state=0).fit(table)
+    content = make_content(model)
+    text = read(content["words"]["paragraphs"][1], content)
+    assert text.endswith(("are a and c.", "are c and a."))

@@ -6,6 +6,7 @@ import pytest
 from latentforest.datasets.generate import generate, random_latent_tree
 from latentforest.estimation.em import EMSettings
 from latentforest.estimation.starts import random_starts
+from latentforest.inference.association.information import posterior_information
 from latentforest.inference.forest import PatternedData
 from latentforest.model import Network
 from latentforest.search.greedy import refinement
@@ -13,6 +14,7 @@ from latentforest.search.greedy.refinement import (
     Refinement,
     apply_all,
     find_targets,
+    inform,
     propose,
     relocate,
 )
@@ -100,3 +102,27 @@ def test_proposals_that_exclude_each_other_are_not_both_applied(misplaced):
         [network.cpd(name).sum(axis=-1).max() for name in network.names], 1.0
     )
     assert not find_irregular(network.structure)
+
+
+def test_a_round_ends_at_the_time_limit(misplaced, monkeypatch):
+    clock = iter([0.0, 0.0])  # before the candidates, and before the first fit of some
+
+    monkeypatch.setattr(refinement.time, "monotonic", lambda: next(clock, 2.0))
+    late = Refinement(Rules(), LocalEffort(2, 10, 0), SETTINGS, 5, deadline=1.0)
+    assert list(late.rounds(misplaced)) == []
+
+
+def test_columns_are_compared_in_parts_of_bounded_size(misplaced, monkeypatch):
+    whole, _ = inform(misplaced)
+    sizes = []
+
+    def measure(left, right, weights):
+        sizes.append(sum(each.size for each in left))
+        return posterior_information(left, right, weights)
+
+    monkeypatch.setattr(refinement, "posterior_information", measure)
+    monkeypatch.setattr(refinement, "VALUES_AT_ONCE", 5000)
+    parts, _ = inform(misplaced)
+    assert len(sizes) > 1
+    assert max(sizes) <= 5000
+    np.testing.assert_allclose(parts, whole, atol=1e-12)

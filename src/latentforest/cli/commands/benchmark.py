@@ -9,29 +9,14 @@ import typer
 
 from latentforest.cli.boundary import ENDED_EARLY, naming_output, say, warn
 from latentforest.cli.commands.compare import ResultOut
-from latentforest.cli.learn_options import Categorical, Continuous, Exclude, Jobs, Quiet
+from latentforest.cli.learn_options import Jobs, Quiet
 from latentforest.cli.learners import check_checkpoint
 from latentforest.cli.options import (
-    Catalog,
     Data,
-    Decimal,
-    Delimiter,
-    Encoding,
     Force,
-    Format,
     Json,
-    Missing,
-    Order,
-    RecipeFile,
     Seed,
-    Sheet,
     TableFormat,
-    ValueLabels,
-    Vocabulary,
-    Weights,
-    read_order,
-    split_lists,
-    split_names,
 )
 from latentforest.cli.output import (
     RESULT_FILES,
@@ -41,6 +26,7 @@ from latentforest.cli.output import (
     print_tables,
 )
 from latentforest.cli.progress import show_progress
+from latentforest.cli.reading import ALL, takes_reading
 from latentforest.cli.tables import Reading, name_sources, read_data, read_folds
 
 FOLDS = "10"
@@ -80,6 +66,7 @@ FitResume = Annotated[
 ]
 
 
+@takes_reading(*ALL)
 def benchmark(
     data: Data,
     learners: Learners = None,
@@ -89,21 +76,8 @@ def benchmark(
     time_limit: FitLimit = None,
     checkpoint: FitCheckpoint = None,
     resume: FitResume = False,
-    weights: Weights = None,
-    categorical: Categorical = None,
-    continuous: Continuous = None,
-    exclude: Exclude = None,
-    missing: Missing = None,
-    order: Order = None,
-    decimal: Decimal = None,
-    recipe: RecipeFile = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = "utf-8",
-    format: Format = None,
-    sheet: Sheet = None,
-    labels: ValueLabels = True,
-    catalog: Catalog = None,
-    vocabulary: Vocabulary = None,
+    *,
+    reading: Reading,
     out: ResultOut = None,
     force: Force = False,
     table_format: TableFormat = None,
@@ -119,28 +93,11 @@ def benchmark(
     from latentforest.benchmarking.run import benchmark as run
 
     check_format(table_format, as_json)
-    inputs = [data, folds, vocabulary]
+    inputs = [data, folds, *reading.files]
     check_checkpoint(checkpoint, resume, inputs, force)
     check_output(out, RESULT_FILES, inputs=[*inputs, checkpoint], force=force)
     named = learners or list(DEFAULT)
     read_candidates(named, seed)  # a name or setting that is not known is told at once
-    reading = Reading(
-        weights=weights,
-        categorical=split_names(categorical),
-        continuous=split_names(continuous),
-        missing=split_lists(missing),
-        delimiter=delimiter,
-        encoding=encoding,
-        format=format,
-        exclude=split_names(exclude),
-        order=read_order(order or ()),
-        sheet=sheet,
-        labels=labels,
-        catalog=catalog,
-        vocabulary=vocabulary,
-        decimal=decimal,
-        recipe=recipe,
-    )
     with show_progress(quiet) as tell:
         tell(f"reading {name_sources(data)}")
         fold_labels, table = read_folds(folds, read_data(data, reading))

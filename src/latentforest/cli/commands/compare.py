@@ -12,19 +12,9 @@ from latentforest.cli.boundary import naming_output, say
 from latentforest.cli.learn_options import Jobs
 from latentforest.cli.options import (
     OUTPUT,
-    Catalog,
-    Delimiter,
-    Encoding,
     Force,
-    Format,
     Json,
-    Missing,
-    Sheet,
     TableFormat,
-    ValueLabels,
-    Vocabulary,
-    Weights,
-    split_lists,
 )
 from latentforest.cli.output import (
     RESULT_FILES,
@@ -33,6 +23,7 @@ from latentforest.cli.output import (
     print_json,
     print_tables,
 )
+from latentforest.cli.reading import OF_A_MODEL, takes_reading
 from latentforest.cli.tables import Reading, name_sources, read_like
 
 if TYPE_CHECKING:
@@ -64,7 +55,8 @@ Fitted = Annotated[
     bool,
     typer.Option(
         "--fitted",
-        help="The models were fitted to these rows: take their numbers of parameters into account.",
+        help="All models were fitted to these rows: take their numbers of parameters into account. "
+        "Files written by 'learn' know it themselves.",
     ),
 ]
 Picture = Annotated[
@@ -87,19 +79,13 @@ ResultOut = Annotated[
 ]
 
 
+@takes_reading(*OF_A_MODEL)
 def compare(
     models: CompareModels,
     data: CompareData,
     fitted: Fitted = False,
-    weights: Weights = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = "utf-8",
-    format: Format = None,
-    sheet: Sheet = None,
-    labels: ValueLabels = True,
-    catalog: Catalog = None,
-    vocabulary: Vocabulary = None,
+    *,
+    reading: Reading,
     jobs: Jobs = None,
     out: ResultOut = None,
     picture: Picture = None,
@@ -109,7 +95,8 @@ def compare(
 ) -> None:
     """Compare models by the rows of a table, their structure, and their latent variables.
 
-    Which differences matter is said in sentences; they hold for rows that are new to the models.
+    Which differences matter is said in sentences. Rows should be new to the models; those that they
+    were fitted to are known by the records in model files.
     """
     from latentforest.formats import load
     from latentforest.scores.compared_models import ComparedModel
@@ -117,26 +104,14 @@ def compare(
 
     _check_arguments(models, data)
     check_format(table_format, as_json)
-    inputs = [models, data, vocabulary]
+    inputs = [models, data, *reading.files]
     check_output(out, RESULT_FILES, inputs=inputs, force=force)
     check_output(picture, PICTURES, "--picture", inputs=[*inputs, out], force=force)
     networks = dict(zip(_name_models(models), map(load, models), strict=True))
 
     def read(network: Network) -> Dataset:
-        reading = Reading(
-            weights=weights,
-            missing=split_lists(missing),
-            delimiter=delimiter,
-            encoding=encoding,
-            format=format,
-            sheet=sheet,
-            labels=labels,
-            catalog=catalog,
-            vocabulary=vocabulary,
-            recipe=network.recipe,
-        )
         variables = [network.structure.variable(name) for name in network.observed]
-        return read_like(data, reading, variables)
+        return read_like(data, reading.with_recipe(network.recipe), variables)
 
     judged = [ComparedModel(name, each, read(each), jobs) for name, each in networks.items()]
     result = compare_models(judged, fitted)

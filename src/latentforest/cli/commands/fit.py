@@ -8,9 +8,6 @@ import typer
 
 from latentforest.cli.commands.learn import check_quiet, report_outcome, run_learner
 from latentforest.cli.learn_options import (
-    Categorical,
-    Continuous,
-    Exclude,
     Jobs,
     MaxIterations,
     ModelOut,
@@ -23,29 +20,15 @@ from latentforest.cli.learn_options import (
 )
 from latentforest.cli.learners import read_prior, read_smoothing
 from latentforest.cli.options import (
-    Catalog,
     Data,
-    Decimal,
-    Delimiter,
-    Encoding,
     Force,
-    Format,
     Json,
-    Missing,
-    Order,
-    RecipeFile,
     Seed,
-    Sheet,
     TableFormat,
-    ValueLabels,
-    Vocabulary,
-    Weights,
-    read_order,
-    split_lists,
-    split_names,
 )
 from latentforest.cli.output import MODEL_FILES, check_format, check_output
 from latentforest.cli.progress import show_progress
+from latentforest.cli.reading import ALL, takes_reading
 from latentforest.cli.tables import Reading, name_sources, read_data
 from latentforest.formats import check_variables
 
@@ -61,6 +44,7 @@ StructureText = Annotated[
 ]
 
 
+@takes_reading(*ALL)
 def fit(
     data: Data,
     structure: StructureText,
@@ -72,21 +56,8 @@ def fit(
     seed: Seed = 0,
     jobs: Jobs = None,
     time_limit: TimeLimit = None,
-    weights: Weights = None,
-    categorical: Categorical = None,
-    continuous: Continuous = None,
-    exclude: Exclude = None,
-    missing: Missing = None,
-    order: Order = None,
-    decimal: Decimal = None,
-    recipe: RecipeFile = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = "utf-8",
-    format: Format = None,
-    sheet: Sheet = None,
-    labels: ValueLabels = True,
-    catalog: Catalog = None,
-    vocabulary: Vocabulary = None,
+    *,
+    reading: Reading,
     out: ModelOut = None,
     force: Force = False,
     table_format: TableFormat = None,
@@ -105,26 +76,7 @@ def fit(
         "n_jobs": jobs,
         "time_limit": time_limit,
     }
-    check_output(
-        out, MODEL_FILES, inputs=[data, structure, recipe, catalog, vocabulary], force=force
-    )
-    reading = Reading(
-        weights=weights,
-        categorical=split_names(categorical),
-        continuous=split_names(continuous),
-        missing=split_lists(missing),
-        delimiter=delimiter,
-        encoding=encoding,
-        format=format,
-        exclude=split_names(exclude),
-        order=read_order(order or ()),
-        sheet=sheet,
-        labels=labels,
-        catalog=catalog,
-        vocabulary=vocabulary,
-        decimal=decimal,
-        recipe=recipe,
-    )
+    check_output(out, MODEL_FILES, inputs=[data, structure, *reading.files], force=force)
     from latentforest import ConfirmatoryModel
 
     with show_progress(quiet) as tell:

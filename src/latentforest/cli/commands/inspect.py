@@ -8,28 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latentforest.cli.boundary import naming_output, say, translate
-from latentforest.cli.learn_options import Categorical, Continuous, Exclude
 from latentforest.cli.options import (
     OUTPUT,
-    Catalog,
     Data,
-    Decimal,
-    Delimiter,
-    Encoding,
     Force,
-    Format,
     Json,
-    Missing,
-    Order,
-    RecipeFile,
-    Sheet,
     TableFormat,
-    ValueLabels,
-    Vocabulary,
-    Weights,
-    read_order,
-    split_lists,
-    split_names,
 )
 from latentforest.cli.output import (
     check_format,
@@ -38,29 +22,18 @@ from latentforest.cli.output import (
     print_json,
     print_tables,
 )
+from latentforest.cli.reading import ALL, takes_reading
 from latentforest.cli.tables import Reading, name_sources, read_data
 
 if TYPE_CHECKING:
     from latentforest.data.columns.inspection import Inspection
 
 
+@takes_reading(*ALL)
 def inspect(
     data: Data,
-    weights: Weights = None,
-    categorical: Categorical = None,
-    continuous: Continuous = None,
-    exclude: Exclude = None,
-    missing: Missing = None,
-    order: Order = None,
-    decimal: Decimal = None,
-    recipe: RecipeFile = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = "utf-8",
-    format: Format = None,
-    sheet: Sheet = None,
-    labels: ValueLabels = True,
-    catalog: Catalog = None,
-    vocabulary: Vocabulary = None,
+    *,
+    reading: Reading,
     write_recipe: Annotated[
         Path | None,
         typer.Option(
@@ -81,25 +54,8 @@ def inspect(
     from latentforest.errors import LatentForestWarning
 
     check_format(table_format, as_json)
-    inputs = [data, recipe, catalog, vocabulary]
+    inputs = [data, *reading.files]
     check_output(write_recipe, (".toml",), "--write-recipe", inputs=inputs, force=force)
-    reading = Reading(
-        weights=weights,
-        categorical=split_names(categorical),
-        continuous=split_names(continuous),
-        missing=split_lists(missing),
-        delimiter=delimiter,
-        encoding=encoding,
-        format=format,
-        exclude=split_names(exclude),
-        order=read_order(order or ()),
-        decimal=decimal,
-        recipe=recipe,
-        sheet=sheet,
-        labels=labels,
-        catalog=catalog,
-        vocabulary=vocabulary,
-    )
     with warnings.catch_warnings():  # the findings say the same
         warnings.simplefilter("ignore", LatentForestWarning)
         table = read_data(data, reading)

@@ -16,14 +16,11 @@ from latentforest.cli.boundary import ENDED_EARLY, naming_output, read_command, 
 from latentforest.cli.commands.report import PAGES
 from latentforest.cli.learn_options import (
     CandidatePairs,
-    Categorical,
     Checkpoint,
     Constraints,
-    Continuous,
     Covariance,
     Criterion,
     Evaluation,
-    Exclude,
     Fixed,
     Folds,
     Jobs,
@@ -68,25 +65,11 @@ from latentforest.cli.learners import (
     read_states,
 )
 from latentforest.cli.options import (
-    Catalog,
     Data,
-    Decimal,
-    Delimiter,
-    Encoding,
     Force,
-    Format,
     Json,
-    Missing,
-    Order,
-    RecipeFile,
     Seed,
-    Sheet,
     TableFormat,
-    ValueLabels,
-    Vocabulary,
-    Weights,
-    read_order,
-    split_lists,
     split_names,
 )
 from latentforest.cli.output import (
@@ -98,6 +81,7 @@ from latentforest.cli.output import (
     print_tables,
 )
 from latentforest.cli.progress import show_progress
+from latentforest.cli.reading import ALL, takes_reading
 from latentforest.cli.tables import Reading, name_sources, read_data, read_folds
 from latentforest.formats import check_variables, save
 
@@ -121,6 +105,7 @@ class Outcome:
     saved_to: Path | None
 
 
+@takes_reading(*ALL)
 def learn(
     data: Data,
     learner: LearnerName = "latent-class",
@@ -155,21 +140,8 @@ def learn(
     constraints: Constraints = None,
     latents: Latents = None,
     structure_step: StructureStep = None,
-    weights: Weights = None,
-    categorical: Categorical = None,
-    continuous: Continuous = None,
-    exclude: Exclude = None,
-    missing: Missing = None,
-    order: Order = None,
-    decimal: Decimal = None,
-    recipe: RecipeFile = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = "utf-8",
-    format: Format = None,
-    sheet: Sheet = None,
-    labels: ValueLabels = True,
-    catalog: Catalog = None,
-    vocabulary: Vocabulary = None,
+    *,
+    reading: Reading,
     out: ModelOut = None,
     report: ReportOut = None,
     force: Force = False,
@@ -184,7 +156,7 @@ def learn(
     """
     check_format(table_format, as_json)
     check_quiet(quiet and table_format is None, out or report, as_json)
-    inputs = [data, start, prior, constraints, folds, recipe, catalog, vocabulary]
+    inputs = [data, start, prior, constraints, folds, *reading.files]
     check_checkpoint(checkpoint, resume, inputs, force)
     check_output(
         out,
@@ -230,23 +202,6 @@ def learn(
         },
     )
     _check_folds(folds, estimator)
-    reading = Reading(
-        weights=weights,
-        categorical=split_names(categorical),
-        continuous=split_names(continuous),
-        missing=split_lists(missing),
-        delimiter=delimiter,
-        encoding=encoding,
-        format=format,
-        exclude=split_names(exclude),
-        order=read_order(order or ()),
-        sheet=sheet,
-        labels=labels,
-        catalog=catalog,
-        vocabulary=vocabulary,
-        decimal=decimal,
-        recipe=recipe,
-    )
     with show_progress(quiet) as tell:
         tell(f"reading {name_sources(data)}")
         fold_labels, table = read_folds(folds, read_data(data, reading))

@@ -14,20 +14,11 @@ import typer
 from latentforest.cli.boundary import naming_output, say
 from latentforest.cli.options import (
     OUTPUT,
-    Catalog,
-    Delimiter,
-    Encoding,
     Force,
-    Format,
-    Missing,
     Model,
-    Sheet,
-    ValueLabels,
-    Vocabulary,
-    Weights,
-    split_lists,
 )
 from latentforest.cli.output import check_output
+from latentforest.cli.reading import OF_A_MODEL, takes_reading
 from latentforest.cli.tables import Reading, read_like
 
 if TYPE_CHECKING:
@@ -60,6 +51,7 @@ OPTIONS = {
 }
 
 
+@takes_reading(*OF_A_MODEL)
 def plot(
     kind: Annotated[Kind, typer.Argument(metavar="KIND", help=f"One of {', '.join(Kind)}.")],
     model: Model,
@@ -112,15 +104,8 @@ def plot(
         typer.Option(metavar="NAME", help="Criterion of an elbow: bic, aic, icl …"),
     ] = None,
     force: Force = False,
-    weights: Weights = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = "utf-8",
-    format: Format = None,
-    sheet: Sheet = None,
-    labels: ValueLabels = True,
-    catalog: Catalog = None,
-    vocabulary: Vocabulary = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Draw a model, or what it says of a table.
 
@@ -131,23 +116,12 @@ def plot(
     """
     given = {"--latent": latent, "--other": other, "--set": known, "--criterion": criterion}
     _check_options(kind, given, data)
-    inputs = [model, *(other or ()), data or [], vocabulary]
+    inputs = [model, *(other or ()), data or [], *reading.files]
     check_output(out, PICTURE_FILES, inputs=inputs, force=force)
     from latentforest.formats import load
 
     network = load(model)
-    reading = Reading(
-        weights=weights,
-        missing=split_lists(missing),
-        delimiter=delimiter,
-        encoding=encoding,
-        format=format,
-        sheet=sheet,
-        labels=labels,
-        catalog=catalog,
-        vocabulary=vocabulary,
-        recipe=network.recipe,
-    )
+    reading = reading.with_recipe(network.recipe)
     table = _read_table(network, data, reading)
     asked = _Asked(
         model, network, table, latent or (), other or (), read_known(known or ()), criterion

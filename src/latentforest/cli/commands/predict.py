@@ -11,21 +11,13 @@ import typer
 from latentforest.cli.boundary import say, warn
 from latentforest.cli.identity import NOTE, Identifiers, Keep, put_beside, read_kept
 from latentforest.cli.options import (
-    Catalog,
     Data,
-    Delimiter,
-    Encoding,
     Force,
-    Format,
-    Missing,
     Model,
-    Sheet,
     TableOut,
-    ValueLabels,
-    Vocabulary,
-    split_lists,
 )
 from latentforest.cli.output import TABLE_FILES, check_output, write_columns
+from latentforest.cli.reading import OF_NEW_ROWS, takes_reading
 from latentforest.cli.tables import Reading, read_like
 from latentforest.errors import ModelError
 
@@ -34,6 +26,7 @@ if TYPE_CHECKING:
     from latentforest.model import Network
 
 
+@takes_reading(*OF_NEW_ROWS)
 def predict(
     model: Model,
     data: Data,
@@ -48,14 +41,8 @@ def predict(
             help="What to do with values that the model does not know.",
         ),
     ] = "missing",
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = "utf-8",
-    format: Format = None,
-    sheet: Sheet = None,
-    labels: ValueLabels = True,
-    catalog: Catalog = None,
-    vocabulary: Vocabulary = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Find the hidden state of each row.
 
@@ -69,22 +56,12 @@ def predict(
         raise typer.BadParameter(
             f"got {unseen!r}, expected missing or error", param_hint="--unseen"
         )
-    check_output(out, TABLE_FILES, inputs=[model, data, catalog, vocabulary], force=force)
+    check_output(out, TABLE_FILES, inputs=[model, data, *reading.files], force=force)
     network = load(model)
     if not network.latents:
         raise ModelError(f"{model} has no latent variable, so there is nothing to predict")
     recipe = None if network.recipe is None else replace(network.recipe, weight=None)
-    reading = Reading(
-        missing=split_lists(missing),
-        delimiter=delimiter,
-        encoding=encoding,
-        format=format,
-        sheet=sheet,
-        labels=labels,
-        catalog=catalog,
-        vocabulary=vocabulary,
-        recipe=recipe,
-    )
+    reading = reading.with_recipe(recipe)
     variables = [network.structure.variable(name) for name in network.observed]
     kept = read_kept(data, reading, ids, keep)
     table = read_like(data, reading, variables, unseen)

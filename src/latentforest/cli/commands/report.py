@@ -12,23 +12,13 @@ from latentforest.cli.boundary import naming_output, say
 from latentforest.cli.learn_options import Quiet
 from latentforest.cli.options import (
     OUTPUT,
-    Catalog,
-    Decimal,
-    Delimiter,
-    Encoding,
     Force,
-    Format,
     Json,
-    Missing,
     Model,
-    Sheet,
-    ValueLabels,
-    Vocabulary,
-    Weights,
-    split_lists,
 )
 from latentforest.cli.output import check_output, print_json
 from latentforest.cli.progress import show_progress
+from latentforest.cli.reading import OF_A_MODEL, takes_reading
 from latentforest.cli.tables import Reading, name_sources, read_like
 
 if TYPE_CHECKING:
@@ -100,6 +90,7 @@ Identifier = Annotated[
 ]
 
 
+@takes_reading(*OF_A_MODEL)
 def report(
     model: Model,
     data: OptionalData = None,
@@ -110,16 +101,8 @@ def report(
     noun: Noun = "rows",
     compare: Compare = False,
     id: Identifier = None,
-    weights: Weights = None,
-    missing: Missing = None,
-    decimal: Decimal = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = "utf-8",
-    format: Format = None,
-    sheet: Sheet = None,
-    labels: ValueLabels = True,
-    catalog: Catalog = None,
-    vocabulary: Vocabulary = None,
+    *,
+    reading: Reading,
     force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -130,25 +113,13 @@ def report(
     fits, how sure the states of the rows are, and the rows.
     """
     _check_use(out, content_out, data, compare, id)
-    inputs = [model, data or [], names, vocabulary, catalog]
+    inputs = [model, data or [], names, *reading.files]
     check_output(out, PAGES, inputs=[*inputs, content_out], force=force)
     check_output(content_out, (".json",), "--json-out", inputs=[*inputs, out], force=force)
     from latentforest.formats import load
 
     network = load(model)
-    reading = Reading(
-        weights=weights,
-        missing=split_lists(missing),
-        delimiter=delimiter,
-        encoding=encoding,
-        format=format,
-        sheet=sheet,
-        labels=labels,
-        catalog=catalog,
-        vocabulary=vocabulary,
-        decimal=decimal,
-        recipe=network.recipe,
-    )
+    reading = reading.with_recipe(network.recipe)
     with show_progress(quiet or as_json) as tell:
         table = read_table(network, data or [], reading)
         made = make_report(

@@ -13,22 +13,12 @@ from latentforest.cli.identity import NOTE, Identifiers, Keep, put_beside, read_
 from latentforest.cli.learn_options import Jobs
 from latentforest.cli.options import (
     OUTPUT,
-    Catalog,
     Data,
-    Delimiter,
-    Encoding,
     Force,
-    Format,
     Json,
-    Missing,
     Model,
     Seed,
-    Sheet,
     TableFormat,
-    ValueLabels,
-    Vocabulary,
-    Weights,
-    split_lists,
 )
 from latentforest.cli.output import (
     TABLE_FILES,
@@ -39,6 +29,7 @@ from latentforest.cli.output import (
     print_tables,
     write_columns,
 )
+from latentforest.cli.reading import OF_A_MODEL, takes_reading
 from latentforest.cli.tables import Reading, name_sources, read_like
 
 if TYPE_CHECKING:
@@ -47,18 +38,12 @@ if TYPE_CHECKING:
     from latentforest.model import Network
 
 
+@takes_reading(*OF_A_MODEL)
 def score(
     model: Model,
     data: Data,
-    weights: Weights = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = "utf-8",
-    format: Format = None,
-    sheet: Sheet = None,
-    labels: ValueLabels = True,
-    catalog: Catalog = None,
-    vocabulary: Vocabulary = None,
+    *,
+    reading: Reading,
     per_row: Annotated[
         Path | None,
         typer.Option(
@@ -94,21 +79,10 @@ def score(
             "columns are kept in the file of --per-row; add it", param_hint="--id, --keep"
         )
     check_output(
-        per_row, TABLE_FILES, "--per-row", inputs=[model, data, catalog, vocabulary], force=force
+        per_row, TABLE_FILES, "--per-row", inputs=[model, data, *reading.files], force=force
     )
     network = load(model)
-    reading = Reading(
-        weights=weights,
-        missing=split_lists(missing),
-        delimiter=delimiter,
-        encoding=encoding,
-        format=format,
-        sheet=sheet,
-        labels=labels,
-        catalog=catalog,
-        vocabulary=vocabulary,
-        recipe=network.recipe,
-    )
+    reading = reading.with_recipe(network.recipe)
     kept = {} if per_row is None else read_kept(data, reading, ids, keep)
     table = read_like(data, reading, [network.structure.variable(n) for n in network.observed])
     values, facts = _evaluate(network, table)

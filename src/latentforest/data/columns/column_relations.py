@@ -6,7 +6,7 @@ All is measured on a sample of the rows, and on so many columns only that it tak
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 #: A column is a linear function of others if these leave less than this of its variance.
 COLLINEAR = 1e-6
 _NEAR_COPY = 1e-3  # the same for near-copies of one other column
-_AGREEMENT = 0.98  # share of the rows beside the mode that a near-copy tells
+_DIFFERENT = 0.05  # share of the rows in which a near-copy may differ
+_UNTOLD = (
+    0.05  # and of the rows beside the mode: two columns that are nearly always 0 are no copies
+)
 _LEAST_ROWS = 30
 _LEAST_VARYING = 20  # rows beside the mode
 _SAMPLE = 2_000
 _MOST_COLUMNS = 500  # whose pairs are compared
 _MOST_STATES = 3_000  # of all these columns together
+_GLANCE = 64  # rows on which pairs of numbers are compared first
 
 Floats = NDArray[np.float64]
 
@@ -38,14 +42,14 @@ def find_relations(data: Dataset) -> list[Finding]:
     linear = _find_linear(sample, numbers)
     named = {found.column for found in linear}
     copies = _find_exact_copies(sample, numbers)
-    copies |= _find_near_numbers(sample, numbers[:_MOST_COLUMNS])
-    copies |= _find_near_categories(sample)
-    order = {name: place for place, name in enumerate(data.names)}
+    near = _find_equal_numbers(sample, numbers[:_MOST_COLUMNS])
+    near |= _find_near_numbers(sample, numbers[:_MOST_COLUMNS])
+    near |= _find_near_categories(sample)
     return [
         *(
-            Finding("copies", name, f"of {other!r}")
-            for name, other in sorted(copies.items(), key=lambda pair: order[pair[0]])
-            if name not in named
+            Finding("copies" if name in copies else "near copies", name, f"of {other!r}")
+            for name in data.names
+            if name not in named and (other := copies.get(name, near.get(name))) is not None
         ),
         *linear,
     ]
@@ -111,6 +115,37 @@ def _find_near_numbers(sample: Dataset, names: Sequence[str]) -> dict[str, str]:
     return _name_pairs(near, names)
 
 
+def _find_equal_numbers(sample: Dataset, names: Sequence[str]) -> dict[str, str]:
+    """Columns that have the same numbers as an earlier one in all but a few rows."""
+    if len(names) < 2:
+        return {}
+    values = np.stack([sample.column(name) for name in names])
+    values = np.where(np.isnan(values), np.inf, values)  # missing is equal to missing
+    some = values[:, np.linspace(0, sample.n_rows - 1, min(_GLANCE, sample.n_rows)).astype(int)]
+    alike = np.stack([(some == row).mean(axis=1) for row in some])
+    near = np.triu(alike > 1.0 - 4.0 * _DIFFERENT, 1)
+    pairs: list[list[int]] = np.argwhere(near).tolist()
+    varying = {j: _count_varying(values[j]) for j in {j for pair in pairs for j in pair}}
+    for i, j in pairs:
+        n_different, n_varying = int((values[i] != values[j]).sum()), min(varying[i], varying[j])
+        near[i, j] = _are_few(n_different, n_varying, sample.n_rows)
+    return _name_pairs(near, names)
+
+
+def _count_varying(column: Floats) -> int:
+    """Rows beside the mode."""
+    return len(column) - int(np.unique(column, return_counts=True)[1].max())
+
+
+def _are_few(n_different: Any, n_varying: Any, n_rows: int) -> Any:
+    """Whether so many different rows make a near-copy, by the rows beside the mode."""
+    return (
+        (n_different <= _DIFFERENT * n_rows)
+        & (n_different <= _UNTOLD * n_varying)
+        & (n_varying >= _LEAST_VARYING)
+    )
+
+
 def _holds_at_centre(rest: Floats, column: Floats, share: float) -> bool:
     """Whether little is left in ordinary rows, too, and not only for the sake of outliers."""
     away = np.abs(column - np.median(column))
@@ -138,17 +173,16 @@ def _find_near_categories(sample: Dataset) -> dict[str, str]:
             names.append(variable.name)
     if len(names) < 2:
         return {}
-    gain, varying = _tell_each_other(sample, names)
-    near = (gain >= _AGREEMENT) & (gain.T >= _AGREEMENT)
-    near &= (varying >= _LEAST_VARYING)[:, None] & (varying >= _LEAST_VARYING)[None, :]
-    near = np.triu(near, 1)
-    return _name_pairs(near, names)
+    untold, varying = _count_untold(sample, names)
+    near = _are_few(untold, varying, sample.n_rows)
+    return _name_pairs(np.triu(near & near.T, 1), names)
 
 
-def _tell_each_other(sample: Dataset, names: Sequence[str]) -> tuple[Floats, Floats]:
-    """Share of the rows beside column j's mode that column i tells; the number of such rows.
+def _count_untold(sample: Dataset, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """Rows of column j that column i does not tell, at ``[i, j]``; rows beside column j's mode.
 
-    This is Goodman and Kruskal's lambda. Missing counts as a state.
+    The share of the one in the other is 1 - Goodman and Kruskal's lambda. Missing counts as a
+    state.
     """
     blocks = []
     for name in names:
@@ -159,8 +193,7 @@ def _tell_each_other(sample: Dataset, names: Sequence[str]) -> tuple[Floats, Flo
     joint = (table.T @ table).astype(np.float64)
     told = np.add.reduceat(np.maximum.reduceat(joint, starts, axis=1), starts, axis=0)
     mode = np.maximum.reduceat(np.diagonal(joint), starts)
-    varying = sample.n_rows - mode
-    return (told - mode[None, :]) / np.maximum(varying, 1.0)[None, :], varying
+    return sample.n_rows - told, sample.n_rows - mode
 
 
 def _find_linear(sample: Dataset, names: Sequence[str]) -> list[Finding]:

@@ -62,6 +62,13 @@ ODDITIES: Mapping[str, Oddity] = MappingProxyType(
             "list them in exclude=[{column}] to avoid this message",
             leaves_out=True,
         ),
+        "rounded number": Oddity(
+            "one number only as 64-bit floats",
+            "columns of whole numbers beyond 2^53 that are all the same 64-bit float have no "
+            "density and are left out",
+            _KEEP + ", which tells them apart",
+            leaves_out=True,
+        ),
         "doubtful states": Oddity(
             "states that may mean 'no value'",
             "texts that may mean 'no value' count as states",
@@ -131,9 +138,15 @@ ODDITIES: Mapping[str, Oddity] = MappingProxyType(
             "",
         ),
         "copies": Oddity(
-            "nearly a copy of another column",
-            "columns are copies of others, or nearly so",
+            "a copy of another column",
+            "columns are copies of others",
             "they count twice; leave one out with exclude=[{column}]",
+        ),
+        "near copies": Oddity(
+            "nearly a copy of another column",
+            "columns are nearly copies of others",
+            "if they are not measured separately, they count twice; leave one out with "
+            "exclude=[{column}]",
         ),
         "linear": Oddity(
             "a linear function of other columns",

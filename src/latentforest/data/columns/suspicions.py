@@ -28,6 +28,7 @@ _IDENTIFIER = re.compile(
     r"|household|student|serial)[_. ]?(?:id|no|nr|num(?:ber)?|key|code)|caseid|seqn|.+[_. ]id)",
     re.IGNORECASE,
 )
+_EXACT = 2**53  # beyond this, distinct whole numbers may be the same float
 _LEAST_ROWS = 50
 _LONG_TEXT = 25  # letters on average
 _BLANK = 0.8  # share of the rows
@@ -46,7 +47,8 @@ def find_empty(data: Dataset) -> list[Finding]:
         if np.isnan(least):
             found.append(Finding("no value", variable.name))
         elif least == most:
-            found.append(Finding("constant number", variable.name, f"{least:.10g}"))
+            kind = "rounded number" if abs(least) > _EXACT else "constant number"
+            found.append(Finding(kind, variable.name, f"{least:.10g}"))
     return found
 
 

@@ -31,7 +31,8 @@ class LabelledArray(np.ndarray[Any, np.dtype[np.float64]]):
 
     It is an array of NumPy, and everything that takes one takes it. What is computed from it, a
     part or a sum say, is a plain array: labels are never carried to where they may be wrong. States
-    may be given by name in place of their codes: ``table["1", "yes"]``.
+    may be given by name in place of their codes: ``table["1", "yes"]``. ``to_pandas()`` makes a
+    frame with the labels; ``pandas.DataFrame(table)`` sees an array and numbers rows and columns.
 
     Parameters
     ----------

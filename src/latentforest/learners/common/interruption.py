@@ -106,9 +106,6 @@ def mark_interrupted(learned: Learned) -> Learned:
 
 def _do_again(function: Callable[[Work], Result], work: Work) -> Result:
     try:
-        try:
-            return function(work)
-        except Exception:  # of an import or a compilation that Ctrl-C left half done
-            return function(work)
+        return function(work)
     except KeyboardInterrupt as error:
         raise AbandonedError from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 import os
 import platform
@@ -83,7 +84,18 @@ def describe_table(table: Dataset) -> dict[str, Any]:
 
 def list_settings(learner: BaseEstimator) -> dict[str, Any]:
     """Settings by name, in values that JSON knows."""
-    settings = learner.get_params(deep=False)
+    return _write_settings(learner.get_params(deep=False))
+
+
+def list_defaults(kind: type[BaseEstimator]) -> dict[str, Any]:
+    """Usual settings of a kind of learner, as they are recorded; not those that must be given."""
+    given = inspect.signature(kind).parameters.values()
+    return _write_settings(
+        {each.name: each.default for each in given if each.default is not each.empty}
+    )
+
+
+def _write_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: _write_setting(value) for name, value in settings.items() if name not in _UNRECORDED
     }
@@ -102,8 +114,10 @@ def _write_setting(value: Any) -> Any:
         return value.item()
     if isinstance(value, np.ndarray | list | tuple) and len(value) > MAX_VALUES:
         return f"{len(value):,} values"
-    if isinstance(value, np.ndarray):
-        return value.tolist()
+    if _is_range(value):
+        return {"lowest": int(value[0]), "highest": int(value[1])}  # a list would be two choices
+    if isinstance(value, np.ndarray | range):
+        return _write_setting(list(value))
     if isinstance(value, Mapping):
         return {str(key): _write_setting(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -111,6 +125,12 @@ def _write_setting(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return type(value).__name__
+
+
+def _is_range(value: Any) -> bool:
+    """Whether a setting is a pair of whole numbers, such as ``n_states=(1, 4)``."""
+    is_pair = isinstance(value, tuple) and len(value) == 2
+    return is_pair and all(isinstance(each, numbers.Integral) for each in value)
 
 
 def list_versions() -> dict[str, str]:

@@ -15,6 +15,7 @@ from latentforest.report.wording import (
     count,
     count_in_words,
     join_spans,
+    singularize,
     write_number,
     write_share,
     write_small,
@@ -108,16 +109,14 @@ def _warn_of_impossible_rows(subject: Subject, content: Content) -> dict[str, An
         return None
     parts = []
     if weight:
+        rows = count(weight, singularize(subject.noun), subject.noun)
         parts.append(
-            f"{write_weight(weight)} {subject.noun} have probability zero in the model; their "
-            "states come from the predictive parameters, and they are left out of the "
-            "log-likelihood."
+            f"Probability zero in the model: {rows}. Their states come from the predictive "
+            "parameters, and they are left out of the log-likelihood."
         )
     if unseen:
-        parts.append(
-            f"{write_number(unseen)} have values that the model does not know; these count as "
-            "missing."
-        )
+        rows = count(unseen, singularize(subject.noun), subject.noun)
+        parts.append(f"Values that the model does not know, which count as missing: {rows}.")
     head = f"Some {subject.noun} do not fit the model at all."
     return _warn("impossible", head, " ".join(parts), "rows", None, "Rows")
 
@@ -154,17 +153,15 @@ def _warn_of_small_states(subject: Subject, content: Content) -> dict[str, Any] 
     if total is None:
         return None
     smallest: dict[int, float] = {}
+    n_small = 0
     for profile in content["profiles"]:
-        sizes = profile["counts"] or [share * total for share in profile["sizes"]]
+        counts = None if subject.is_training is False else profile["counts"]
+        sizes = counts or [share * total for share in profile["sizes"]]
+        n_small += sum(size < FEW_ROWS for size in sizes)
         if min(sizes) < FEW_ROWS:
             smallest[profile["latent"]] = min(sizes)
     if not smallest:
         return None
-    n_small = sum(
-        size < FEW_ROWS
-        for profile in content["profiles"]
-        for size in profile["counts"] or [share * total for share in profile["sizes"]]
-    )
     worst = min(smallest, key=lambda place: (smallest[place], place))
     head = count_in_words(len(smallest), "hidden variable has", "hidden variables have")
     few = "a state" if n_small == len(smallest) else f"{n_small} states"
@@ -180,7 +177,8 @@ def _warn_of_small_states(subject: Subject, content: Content) -> dict[str, Any] 
 
 
 def _total_weight(subject: Subject) -> float | None:
-    if subject.data is not None:
+    """Weight of the rows that the parameters rest on: not of another table."""
+    if subject.data is not None and subject.is_training is not False:
         return subject.data.total_weight
     return None if subject.record is None else subject.record.table.get("total_weight")
 
@@ -347,7 +345,8 @@ def _warn_of_sparse(subject: Subject, content: Content) -> dict[str, Any] | None
     if total is None or n == 0 or total / n >= FEW_PER_PARAMETER:
         return None
     text = (
-        f"{write_number(n)} parameters were estimated from {write_weight(total)} {subject.noun}: "
+        f"{count(n, 'parameter was', 'parameters were')} estimated from "
+        f"{count(total, singularize(subject.noun), subject.noun)}: "
         f"{write_small(total / n)} for each. Many of them are not known well."
     )
     return _warn("sparse", "Few rows for so many parameters.", text, "fit", "models", "Models")

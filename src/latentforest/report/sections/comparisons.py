@@ -11,6 +11,7 @@ from typing import Any
 from latentforest.data.dataset import Dataset
 from latentforest.errors import DataError, LatentForestWarning, ModelError
 from latentforest.learners.common.base import NetworkLearner
+from latentforest.learners.common.interruption import AbandonedError
 from latentforest.learners.registry import LEARNERS
 from latentforest.model.network import Network
 from latentforest.model.record import Record
@@ -51,13 +52,7 @@ def fit_comparisons(
         else none), ``n_parameters``, ``log_likelihood``, ``bic``.
     """
     fits = _Comparisons(data, time.monotonic() + seconds, say or _stay_silent)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LatentForestWarning)  # they are about the table, not these
-        fits.fit("Independence", "Independence", "no hidden variable")
-        fits.fit("ChowLiu", "Chow\u2013Liu tree", "columns linked to columns")
-        if not _has_numbers(data) and data.n_columns > 3:
-            fits.fit("BridgedIslands", "Latent tree, BridgedIslands", None, SHARE)
-        fits.fit_classes(known)
+    fits.fit_others(known)
     return fits.rows
 
 
@@ -68,25 +63,10 @@ def compare_with(
     record, table = network.record, data.select(network.observed)
     if record is None or record.learner != "LatentClass":
         return fit_comparisons(table, seconds, say)
-    known = [dict(row) for row in record.history if row.get("bic") is not None]
-    deadline = time.monotonic() + seconds
-    again = _fit_again(record, network, table, deadline, say or _stay_silent)
-    return again + fit_comparisons(table, deadline - time.monotonic(), say, known)
-
-
-def _fit_again(
-    record: Record, network: Network, data: Dataset, deadline: float, say: Say
-) -> list[Row]:
-    """Fit the same latent class model with other seeds, to see whether it is found again."""
-    settings = {name: value for name, value in record.settings.items() if name in REPEATED}
-    settings["n_states"] = len(network.structure.states(network.latents[0]))
-    fits = _Comparisons(data, deadline, say)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LatentForestWarning)
-        for seed in range(1, AGAIN + 1):
-            chosen = settings | {"random_state": seed + (record.seed or 0)}
-            fits.fit("LatentClass", "The same model, another seed", None, **chosen)
-    return [row | {"n_states": None, "is_again": True} for row in fits.rows]
+    fits = _Comparisons(table, time.monotonic() + seconds, say or _stay_silent)
+    fits.fit_again(record, len(network.structure.states(network.latents[0])))
+    fits.fit_others([dict(row) for row in record.history if row.get("bic") is not None])
+    return fits.rows
 
 
 def _stay_silent(text: str) -> None:
@@ -114,21 +94,53 @@ class _Comparisons:
         left = self.deadline - time.monotonic()
         if self.is_over or left <= 0:
             return None
-        self.say(f"for comparison: {name}")
-        entry = next(each for each in LEARNERS if each.name == learner)
-        model = entry.load()(**{"random_state": 0, "time_limit": left * share} | settings)
-        if "smoothing" in model.get_params():
-            model.set_params(smoothing=0)  # it meets no new rows
         try:
-            model.fit(self.data)
+            self.say(f"for comparison: {name}")
+            model = self._make(learner, left * share, settings).fit(self.data)
+            self.is_over = bool(model.interrupted_)
         except (DataError, ModelError):
             return None
-        self.is_over = bool(model.interrupted_)
-        if self.is_over:  # Ctrl-C: the report wants to be written
+        except AbandonedError:
+            raise
+        except KeyboardInterrupt:
+            self.is_over = True
+        if self.is_over:
+            self.say("interrupted; the report shows what was compared until then")
             return None
         row = _describe(model, name, detail, settings.get("n_states"))
         self.rows.append(row)
         return row
+
+    def _make(self, learner: str, seconds: float, settings: Row) -> NetworkLearner:
+        entry = next(each for each in LEARNERS if each.name == learner)
+        model = entry.load()(**{"random_state": 0, "time_limit": seconds} | settings)
+        if "smoothing" in model.get_params():
+            model.set_params(smoothing=0)  # it meets no new rows
+        made: NetworkLearner = model
+        return made
+
+    def fit_others(self, known: Sequence[Row]) -> None:
+        """Fit models of other kinds, and latent class models that are not known."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LatentForestWarning)  # about the table, not these
+            self.fit("Independence", "Independence", "no hidden variable")
+            self.fit("ChowLiu", "Chow\u2013Liu tree", "columns linked to columns")
+            if not _has_numbers(self.data) and self.data.n_columns > 3:
+                self.fit("BridgedIslands", "Latent tree, BridgedIslands", None, SHARE)
+            self.fit_classes(known)
+
+    def fit_again(self, record: Record, n_states: int) -> None:
+        """Fit the same latent class model with other seeds, to see whether it is found again."""
+        settings = {name: value for name, value in record.settings.items() if name in REPEATED}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LatentForestWarning)
+            for seed in range(1, AGAIN + 1):
+                chosen = settings | {
+                    "n_states": n_states,
+                    "random_state": seed + (record.seed or 0),
+                }
+                self.fit("LatentClass", "The same model, another seed", None, **chosen)
+        self.rows = [row | {"n_states": None, "is_again": True} for row in self.rows]
 
     def fit_classes(self, known: Sequence[Mapping[str, Any]]) -> None:
         """Fit latent class models with more and more classes, while that helps."""

@@ -63,7 +63,8 @@ def correlate(data: Dataset, names: Sequence[str]) -> tuple[FloatArray, FloatArr
     """Weighted correlations over the rows in which neither is missing, and their weight."""
     x = np.stack([data.column(name) for name in names], axis=1)
     there = ~np.isnan(x)
-    x = np.where(there, x - np.nanmean(x, axis=0), 0.0)
+    centre = np.nansum(x, axis=0) / np.maximum(there.sum(axis=0), 1)
+    x = np.where(there, x - centre, 0.0)
     w = data.weights[:, None]
     n = (there * w).T @ there
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -148,6 +149,8 @@ def _compare_groups(subject: Subject, data: Dataset, group: str, name: str) -> N
     n_groups = len(components.weights)
     weights = data.weights[used]
     n = np.bincount(codes[used], weights, n_groups)
+    if not n.any():
+        return None
     expected = n.sum() * subject.tables.marginal(group)
     total = np.bincount(codes[used], weights * values[used], n_groups)
     mixtures = [components.mixture(state) for state in range(n_groups)]

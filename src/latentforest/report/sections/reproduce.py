@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
+from latentforest.data.columns.recipe import Recipe
+from latentforest.learners.registry import START_LEARNERS
 from latentforest.model.record import Record
 from latentforest.report.subject import Subject
 from latentforest.report.wording import write_number, write_seconds, write_weight
 from latentforest.version import __version__
 
-READING_OPTIONS = (
-    *("--weights", "--categorical", "--continuous", "--exclude", "--missing", "--order"),
-    *("--decimal", "--recipe", "--delimiter", "--encoding", "--input-format", "--sheet"),
-    *("--labels", "--no-labels", "--catalog", "--vocabulary"),
-)  # of the command line; what they say of a table is not in the model file
+LONGEST_RECIPE = 300  # characters of a recipe that is written out
 _CAPITALS = {"python": "Python", "numpy": "NumPy", "numba": "Numba"}
 
 
@@ -31,66 +30,85 @@ def describe_reproduction(subject: Subject, content: Mapping[str, Any]) -> dict[
 def write_python(subject: Subject) -> str:
     """Write the lines of Python that learn the model and make the report."""
     record = subject.record
+    source = subject.source or "table.csv"
     if record is None:
         lines = [
             "import latentforest as lf",
             'network = lf.load("model.json")',
-            f"data = {_write_read(subject.source)}",
+            f"data = {_write_read(source, subject)}",
             'lf.report(network, data, "report.html")',
         ]
         return "\n".join(lines)
     lines = [
         "import latentforest as lf",
-        f"data = {_write_read(record.source or subject.source)}{_note_reading(record.command)}",
-        f"model = lf.{record.learner}({_write_settings(record)}).fit(data)",
+        f"data = {_write_read(record.source or source, subject)}",
+        f"model = {_write_learner(record.learner, record.settings, record.seed)}.fit(data)",
         'lf.report(model, data, "report.html")',
     ]
     return "\n".join(lines)
 
 
-def _write_read(source: str | None) -> str:
+def _write_read(source: str, subject: Subject) -> str:
+    """Write how the table is read; what a recipe says is part of it."""
     from latentforest import datasets
 
-    if source is None:
-        return "lf.read('table.csv')  # your table: its name is not known here"
-    return f"lf.datasets.load({source!r})" if source in datasets.names() else f"lf.read({source!r})"
+    if source in datasets.names():
+        return f"lf.datasets.load({source!r})"
+    recipe, record = subject.network.recipe or Recipe(), subject.record
+    usual = Recipe()
+    given = [
+        f"{each.name}={_write(getattr(recipe, each.name))}"
+        for each in fields(Recipe)
+        if getattr(recipe, each.name) != getattr(usual, each.name)
+    ]
+    text = f"lf.Recipe({', '.join(given)})"
+    if len(text) > LONGEST_RECIPE:
+        text = 'lf.load("model.json").recipe'
+    is_weighted = record is not None and record.table.get("is_weighted")
+    note = "  # and the weights of its rows" if is_weighted and not recipe.weight else ""
+    return f"lf.read({source!r}{f', recipe={text}' if given else ''}){note}"
 
 
-def _note_reading(command: str | None) -> str:
-    """Say that the table was not read in the usual way, if it was not."""
-    words = [word.partition("=")[0] for word in (command or "").split()]
-    given = [name for name in dict.fromkeys(words) if name in READING_OPTIONS]
-    return f"  # read as the command says: {', '.join(given)}" if given else ""
-
-
-def _write_settings(record: Record) -> str:
-    """Write the settings that are not the usual ones."""
-    usual = _find_usual(record.learner)
+def _write_learner(learner: str, settings: Mapping[str, Any], seed: int | None = None) -> str:
+    """Write a learner with the settings that are not the usual ones."""
+    usual = _find_usual(learner)
     given = {
-        name: value
-        for name, value in record.settings.items()
-        if name in usual and value != usual[name]
+        name: _write_start(value) if name == "start" else _write(value)
+        for name, value in settings.items()
+        if name not in usual or value != usual[name]
     }
-    if record.seed is not None:
-        given["random_state"] = record.seed
-    return ", ".join(f"{name}={_write(value)}" for name, value in given.items())
+    if seed is not None:
+        given["random_state"] = str(seed)
+    return f"lf.{learner}({', '.join(f'{name}={text}' for name, text in given.items())})"
+
+
+def _write_start(value: Any) -> str:
+    """Write what a search began with: a network is recorded as its structure, in text."""
+    is_network = isinstance(value, str) and value not in START_LEARNERS
+    return 'lf.load("start.json")' if is_network else _write(value)
 
 
 def _write(value: Any) -> str:
+    """Write a value of a record, in which lists are tuples."""
+    if isinstance(value, Mapping) and set(value) == {"lowest", "highest"}:
+        return repr((value["lowest"], value["highest"]))
+    if isinstance(value, Mapping) and "learner" in value:
+        settings = {name: each for name, each in value.items() if name != "learner"}
+        return _write_learner(value["learner"], settings)
     if isinstance(value, Mapping):
-        return repr({key: value[key] for key in value})
+        return "{" + ", ".join(f"{key!r}: {_write(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_write, value)) + "]"
     return repr(value)
 
 
 def _find_usual(learner: str) -> Mapping[str, Any]:
     """Default settings of a learner, as they are recorded."""
-    from latentforest.learners.common.recording import list_settings
-    from latentforest.learners.registry import LEARNERS
+    import latentforest
+    from latentforest.learners.common.recording import list_defaults
 
-    entry = next((each for each in LEARNERS if each.name == learner), None)
-    if entry is None:
-        return {}
-    return Record(learner, list_settings(entry.load()())).settings
+    kind = getattr(latentforest, learner, None)
+    return Record(learner, list_defaults(kind)).settings if isinstance(kind, type) else {}
 
 
 def _list_facts(subject: Subject, content: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -103,7 +103,7 @@ def _say_classes(subject: Subject) -> list[Span]:
     (latent,) = subject.network.latents
     n = len(subject.network.structure.states(latent))
     if n == 1:
-        return ["No hidden variable is needed: the columns look independent."]
+        return ["The model has one class, in which the columns are independent."]
     found: Span = {"found": f"one hidden variable with {count(n, 'state')}"}
     return [
         "The model has ",
@@ -117,7 +117,7 @@ def _say_no_latents(subject: Subject, n_arcs: int) -> list[Span]:
     if n_arcs == 0:
         if learner == "Independence":
             return ["The columns are taken one by one; how they go together is not modelled."]
-        return ["No hidden variable is needed: the columns look independent."]
+        return [*_begin_found(subject), "no link between the columns, and no hidden variable."]
     links: Span = {"found": f"{count(n_arcs, 'link')} between the columns"}
     return [*_begin_found(subject), links, ". There is no hidden variable.", *_say_alone(subject)]
 
@@ -176,7 +176,8 @@ def _is_simple(profile: Content, variables: Sequence[Content]) -> bool:
 def _describe_states(subject: Subject, profile: Content) -> list[Span]:
     """The sizes of the states of a single latent variable."""
     shares = [write_share(each) for each in profile["sizes"]]
-    columns = [[{"variable": each["variable"]}] for each in profile["columns"][:3]]
+    telling = [each for each in profile["columns"][:3] if each["bits"]]
+    columns: list[list[Span]] = [[{"variable": each["variable"]}] for each in telling]
     spans: list[Span] = [f"Its states hold {', '.join(shares[:-1])} and {shares[-1]}"]
     if len(shares) > 8:
         spans = [f"Its {len(shares)} states hold from {write_share(min(profile['sizes']))} to "]
@@ -231,7 +232,7 @@ def _compare_models(models: Sequence[Content]) -> list[str]:
     plain = next((each for each in others if each["name"] == "Independence"), None)
     if plain is not None and plain is not best:
         text += f" and {_compare(this, plain)} if the columns were independent"
-    return [text.replace("than if", "than if") + "; higher is better."]
+    return [text + "; higher is better."]
 
 
 def _compare(this: Content, other: Content) -> str:

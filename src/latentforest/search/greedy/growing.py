@@ -56,7 +56,8 @@ class BottomUpForest:
             share = indicators(data, name)
             is_missing = data.column(name) < 0
             self._shares[name] = share
-            self._messages[name] = np.where(is_missing[:, None], 1.0, share)
+            has_gaps = bool(is_missing.any())
+            self._messages[name] = np.where(is_missing[:, None], 1.0, share) if has_gaps else share
             self._tables[name] = _normalize(data.counts(name))
 
     def is_continuous(self, name: str) -> bool:

@@ -7,7 +7,9 @@ applied, then full EM is run; if BIC fell, only the better half of them is appli
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +25,7 @@ from latentforest.inference.association.mixed_information import expected_moment
 from latentforest.inference.rows import Rows
 from latentforest.kernels.types import FloatArray
 from latentforest.model.network import Network
+from latentforest.search.ended import SearchEnded
 from latentforest.search.tables import pack
 from latentforest.search.trees.candidate import Candidate, LocalEffort, Proposal
 from latentforest.search.trees.model import Model, fit_fully, is_better
@@ -38,7 +41,7 @@ LEAST_GAIN = 0.5  # of BIC, for a candidate to be applied with others
 HOPELESS = -20.0  # gain of BIC below which a variable is not judged again until it is touched
 N_TARGETS = 3  # latent variables that a column is offered to
 MOST_COLUMNS = 500  # that are judged by restricted likelihood
-COLUMNS_AT_ONCE = 512  # columns whose information with all latent variables is computed at once
+VALUES_AT_ONCE = 1 << 21  # rows times states of columns that are compared with all latents at once
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,12 @@ class Refinement:
     def rounds(self, model: Model) -> Iterator[tuple[Model, int]]:
         """Yield better and better models, each with the number of changes made."""
         is_wide = model.data.dataset.n_columns > MOST_COLUMNS
-        return self._rounds_at_once(model) if is_wide else self._rounds(model)
+        with suppress(SearchEnded):
+            yield from self._rounds_at_once(model) if is_wide else self._rounds(model)
 
     def _rounds_at_once(self, model: Model) -> Iterator[tuple[Model, int]]:
         for _ in range(self.max_rounds):
+            self._check_clock()
             better, n_moves = relocate(model, self.settings, self.deadline)
             if not n_moves or not is_better(better, model):
                 return
@@ -89,16 +94,17 @@ class Refinement:
         self, model: Model, effort: LocalEffort, awake: set[str] | None
     ) -> list[tuple[float, Proposal]]:
         """Return candidates with their gains of BIC, best first."""
+        self._check_clock()
         candidates = propose(model, self.rules)
         if awake is not None:
             candidates = [each for each in candidates if each.subject in awake]
-        proposals = evaluate_restricted(model, candidates, effort, _say_nothing)
+        proposals = evaluate_restricted(model, candidates, effort, self._check_clock)
         scores = [model.score(each.log_likelihood, each.candidate.change) for each in proposals]
         return [(scores[i] - model.bic, proposals[i]) for i in sort_best_first(scores)]
 
-
-def _say_nothing(_: object) -> None:
-    pass
+    def _check_clock(self, _: object = None) -> None:
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise SearchEnded("the time limit was reached")
 
 
 def propose(model: Model, rules: Rules) -> list[Candidate]:
@@ -136,8 +142,10 @@ def inform(model: Model) -> tuple[FloatArray, dict[str, FloatArray]]:
     rows = Rows(model.network, model.data)
     right = [model.data.gather(found) for found in rows.posteriors(model.network.latents)]
     parts = []
-    for start in range(0, table.n_columns, COLUMNS_AT_ONCE):
-        names = table.names[start : start + COLUMNS_AT_ONCE]
+    widest = max(len(variable.states or (0,)) for variable in table.variables)
+    n_at_once = max(1, VALUES_AT_ONCE // (table.n_rows * widest))
+    for start in range(0, table.n_columns, n_at_once):
+        names = table.names[start : start + n_at_once]
         left = [_rows_of(table, name) for name in names]
         parts.append(posterior_information(left, right, table.weights))
     information = np.concatenate(parts)
