@@ -158,9 +158,9 @@ def _read_text(text: str) -> BenchmarkedLearner:
     command = find_command(name.strip())
     if command is None:
         near = difflib.get_close_matches(name.strip(), COMMANDS, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = f"did you mean {near[0]!r}? Known" if near else "known"
         raise ParameterError(
-            f"learners: there is no {name.strip()!r}; {hint}Known are {', '.join(COMMANDS)}"
+            f"learners: there is no {name.strip()!r}; {hint} are {', '.join(COMMANDS)}"
         )
     learner = command.learner.load()
     known = [key for key in inspect.signature(learner).parameters if key != "progress"]

@@ -294,5 +294,5 @@ def read_settings(assignments: Iterable[str]) -> dict[str, Any]:
 def _suggest(name: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]}? " if near else ""
-    return f"there is no {name!r}; {hint}Known are {', '.join(names)}."
+    hint = f"did you mean {near[0]}? Known" if near else "known"
+    return f"there is no {name!r}; {hint} are {', '.join(names)}."

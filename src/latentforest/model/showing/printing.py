@@ -151,7 +151,9 @@ def _count_columns(
     """How many states of the latent variable fit side by side."""
     names = max((len(profile.name) for profile, _ in shown), default=0)
     values = max((len(profile.states[k]) for profile, codes in shown for k in codes), default=0)
-    used = max(6, min(names, NAME_WIDTH)) + max(5, min(values, VALUE_WIDTH)) + 2 + digits + 3 * GAP
+    overall = [len(_write(p, c, p.overall[c], digits)) for p, cs in shown for c in cs]
+    used = max(6, min(names, NAME_WIDTH)) + max(5, min(values, VALUE_WIDTH))
+    used += max(2 + digits, *overall) + 3 * GAP
     cells = [len(_write(p, c, v, digits)) for p, cs in shown for c in cs for v in p.given[:, c]]
     each = max(2 + digits, *cells, *map(len, network.structure.states(latent))) + GAP
     return max(MIN_COLUMNS, (width - used) // each)

@@ -89,7 +89,7 @@ function explainResiduals(residuals) {
 
 function makeLargest(residuals) {
   const rows = residuals.largest.filter((one) => one.value >= 1).slice(0, 8).map(({ a, b, value }) => make("tr", {},
-    make("td", {}, variableName(a, 60)), make("td", {}, variableName(b, 60)),
+    make("td", {}, soft(variableName(a, 60))), make("td", {}, soft(variableName(b, 60))),
     make("td", { class: "number" }, formatFixed(value, 1))));
   if (!rows.length) return make("p", { class: "note" }, "No pair that can be judged is left over: all residuals are below 1.");
   return make("table", { class: "plain largest" }, make("thead", {}, make("tr", {},
