@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 #: A column is a linear function of others if these leave less than this of its variance.
 COLLINEAR = 1e-6
 _NEAR_COPY = 1e-3  # the same for near-copies of one other column
-_DIFFERENT = 0.05  # share of the rows in which a near-copy may differ
-_UNTOLD = (
-    0.05  # and of the rows beside the mode: two columns that are nearly always 0 are no copies
-)
+#: Share of the rows beside the mode in which a near-copy may differ. Only these count: two columns
+#: that are nearly always 0 are no copies.
+_DIFFERENT = 0.02
 _LEAST_ROWS = 30
 _LEAST_VARYING = 20  # rows beside the mode
 _SAMPLE = 2_000
@@ -128,7 +127,7 @@ def _find_equal_numbers(sample: Dataset, names: Sequence[str]) -> dict[str, str]
     varying = {j: _count_varying(values[j]) for j in {j for pair in pairs for j in pair}}
     for i, j in pairs:
         n_different, n_varying = int((values[i] != values[j]).sum()), min(varying[i], varying[j])
-        near[i, j] = _are_few(n_different, n_varying, sample.n_rows)
+        near[i, j] = _are_few(n_different, n_varying)
     return _name_pairs(near, names)
 
 
@@ -137,13 +136,9 @@ def _count_varying(column: Floats) -> int:
     return len(column) - int(np.unique(column, return_counts=True)[1].max())
 
 
-def _are_few(n_different: Any, n_varying: Any, n_rows: int) -> Any:
+def _are_few(n_different: Any, n_varying: Any) -> Any:
     """Whether so many different rows make a near-copy, by the rows beside the mode."""
-    return (
-        (n_different <= _DIFFERENT * n_rows)
-        & (n_different <= _UNTOLD * n_varying)
-        & (n_varying >= _LEAST_VARYING)
-    )
+    return (n_different <= _DIFFERENT * n_varying) & (n_varying >= _LEAST_VARYING)
 
 
 def _holds_at_centre(rest: Floats, column: Floats, share: float) -> bool:
@@ -174,7 +169,7 @@ def _find_near_categories(sample: Dataset) -> dict[str, str]:
     if len(names) < 2:
         return {}
     untold, varying = _count_untold(sample, names)
-    near = _are_few(untold, varying, sample.n_rows)
+    near = _are_few(untold, varying)
     return _name_pairs(np.triu(near & near.T, 1), names)
 
 
