@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -24,9 +25,9 @@ class Described:
     _about: About
 
     @property
+    @abstractmethod
     def variables(self) -> tuple[Variable, ...]:
         """The variables that labels may be about."""
-        raise NotImplementedError
 
     @property
     def about(self) -> About:
