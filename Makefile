@@ -19,8 +19,9 @@ demo: $(VENV)/.base
 	$(BIN)/latentforest score out/coleman.json coleman-panel
 	$(BIN)/latentforest predict out/coleman.json coleman-panel --out out/coleman-classes.csv --force
 	$(BIN)/latentforest learn hiv-tests --learner east --seed 0 --out out/hiv-tree.json --force
+	$(BIN)/latentforest report out/hiv-tree.json hiv-tests --noun patients --out out/hiv-tree.html --force
 	@echo "The class model is in out/coleman.json, the class of every row in out/coleman-classes.csv,"
-	@echo "a latent tree of four tests in out/hiv-tree.json."
+	@echo "a latent tree of four tests in out/hiv-tree.json, its page in out/hiv-tree.html."
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2
